@@ -1,0 +1,35 @@
+"""One small tree of errors that are the user's to mend; each knows the exit code it ends a command with.
+
+A message says what was expected, what came and what to do, and is shown without a traceback. Anything else that is
+raised is a bug in the harness and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class HarnessError(Exception):
+    """Something outside the code is wrong: input, configuration, environment."""
+
+    exit_code = 1
+
+
+class ConfigError(HarnessError):
+    """The command line or a config file asks for something that does not exist."""
+
+    exit_code = 2
+
+
+class ReferenceSetError(HarnessError):
+    """A reference set cannot be used as it is."""
+
+
+class WeightsError(HarnessError):
+    """A backend's weights are missing or are not the ones that the config names."""
+
+
+class PhotoError(HarnessError):
+    """One photo cannot be read; the run goes on without it and ends INCOMPLETE."""
+
+
+class IncompleteError(HarnessError):
+    """The run was logged, but some of its items could not be evaluated."""

@@ -1,0 +1,115 @@
+"""A reference set in memory: photos, their labels, and one digest over all of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harness.errors import ReferenceSetError
+from harness.references.files import (
+    BibFaceLinks,
+    BibGroundTruth,
+    BibLabels,
+    FaceGroundTruth,
+    FaceLabels,
+    PhotoIndex,
+    read_file,
+)
+from harness.types import BibBox, BibFaceLink, FaceBox, Split
+
+HOLDOUT_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePhoto:
+    """One photo and what people said about it. `links` is None where nobody labelled them."""
+
+    sha256: str
+    name: str
+    path: Path
+    split: str
+    bib_labeled: bool
+    bibs: tuple[BibBox, ...]
+    bib_tags: tuple[str, ...]
+    face_labeled: bool
+    faces: tuple[FaceBox, ...]
+    face_tags: tuple[str, ...]
+    links: tuple[BibFaceLink, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceSet:
+    """The photos that a run evaluates. The digest changes when a photo, a label or the selection changes."""
+
+    name: str
+    split: str
+    photos: tuple[ReferencePhoto, ...]
+    digest: str
+
+
+def split_of(sha256: str) -> Split:
+    """The split that a photo falls into unless a person says otherwise: its hash decides, 70 to 30."""
+    return Split.HOLDOUT if int(sha256[:8], 16) < HOLDOUT_SHARE * 2**32 else Split.ITERATION
+
+
+def load_set(root: Path, name: str, split: str) -> ReferenceSet:
+    """Load the photos of `split` with their labels from the files under `root`."""
+    if not (root / "photo_index.json").is_file():
+        raise ReferenceSetError(
+            f"references.root: no reference set at {root} (expected a folder with photo_index.json)"
+        )
+    index = read_file(root, PhotoIndex)
+    bibs = read_file(root, BibGroundTruth)
+    faces = read_file(root, FaceGroundTruth)
+    links = read_file(root, BibFaceLinks)
+    photos = []
+    for sha256, record in sorted(index.photos.items()):
+        if split not in (Split.FULL, record.split):
+            continue
+        bib = bibs.photos.get(sha256, BibLabels())
+        face = faces.photos.get(sha256, FaceLabels())
+        photo = ReferencePhoto(
+            sha256=sha256,
+            name=record.names[0],
+            path=_photo_path(root, sha256),
+            split=record.split,
+            bib_labeled=bib.labeled,
+            bibs=tuple(box.box() for box in bib.boxes),
+            bib_tags=tuple(bib.tags),
+            face_labeled=face.labeled or bool(face.boxes or face.tags),
+            faces=tuple(box.box() for box in face.boxes),
+            face_tags=tuple(face.tags),
+            links=links.links(sha256),
+        )
+        _check_links(root, photo)
+        photos.append(photo)
+    if not photos:
+        raise ReferenceSetError(f"references.split: no photo of {root} is in the split {split!r}")
+    return ReferenceSet(name=name, split=split, photos=tuple(photos), digest=digest(photos))
+
+
+def digest(photos: Iterable[ReferencePhoto]) -> str:
+    """SHA-256 over every photo's hash and labels, in hash order; where the files lie and what they are called is left out."""
+    total = hashlib.sha256()
+    for photo in sorted(photos, key=lambda photo: photo.sha256):
+        record = asdict(photo)
+        del record["path"], record["name"]
+        total.update(json.dumps(record, sort_keys=True).encode())
+    return total.hexdigest()
+
+
+def _photo_path(root: Path, sha256: str) -> Path:
+    """The photo's file; one that is missing is found out when it is read, and fails that photo alone."""
+    return next((root / "photos").glob(f"{sha256}.*"), root / "photos" / sha256)
+
+
+def _check_links(root: Path, photo: ReferencePhoto) -> None:
+    for link in photo.links or ():
+        if link.bib_index >= len(photo.bibs) or link.face_index >= len(photo.faces):
+            raise ReferenceSetError(
+                f"{root / 'bib_face_links.json'}: photos.{photo.sha256}: link [{link.bib_index}, {link.face_index}] "
+                f"points past the {len(photo.bibs)} bibs and {len(photo.faces)} faces of the photo"
+            )
