@@ -91,3 +91,12 @@ class PhotoPrediction:
     bibs: tuple[BibBox, ...] = ()
     faces: tuple[FaceBox, ...] = ()
     links: tuple[BibFaceLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoLabels:
+    """What people said about one photo. None where a dimension was never labelled; an empty tuple says «none there»."""
+
+    bibs: tuple[BibBox, ...] | None = None
+    faces: tuple[FaceBox, ...] | None = None
+    links: tuple[BibFaceLink, ...] | None = None

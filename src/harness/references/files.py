@@ -19,9 +19,7 @@ from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
 SCHEMA_VERSION = 3
 
-BibPhotoTag = Literal[
-    "obscured_bib", "dark_bib", "no_bib", "blurry_bib", "partial_bib", "light_bib", "other_banners"
-]
+BibPhotoTag = Literal["obscured_bib", "dark_bib", "no_bib", "blurry_bib", "partial_bib", "light_bib", "other_banners"]
 FacePhotoTag = Literal["no_faces", "light_faces"]
 FaceBoxTag = Literal["tiny", "blurry", "occluded", "profile", "looking_down"]
 
@@ -61,7 +59,13 @@ class BibRecord(_Record):
     def box(self) -> BibBox:
         """The label as the rest of the harness knows it."""
         return BibBox(
-            x=self.x, y=self.y, w=self.w, h=self.h, number=self.number, scope=self.scope, tags=tuple(self.tags)
+            x=self.x,
+            y=self.y,
+            w=self.w,
+            h=self.h,
+            number=self.number,
+            scope=self.scope,
+            tags=tuple(self.tags),
         )
 
 

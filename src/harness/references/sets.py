@@ -92,7 +92,7 @@ def load_set(root: Path, name: str, split: str) -> ReferenceSet:
 
 
 def digest(photos: Iterable[ReferencePhoto]) -> str:
-    """SHA-256 over every photo's hash and labels, in hash order; where the files lie and what they are called is left out."""
+    """SHA-256 over every photo's hash and labels in hash order, whatever the files are called and wherever they lie."""
     total = hashlib.sha256()
     for photo in sorted(photos, key=lambda photo: photo.sha256):
         record = asdict(photo)

@@ -1,0 +1,93 @@
+"""Bib scorecard: are the bibs found, and is the number on a found bib read right?
+
+Targets are `bib` and `bib_clipped`; `bib_obscured` is an ignore region; `not_bib` is a known non-object. Reading is
+judged on matched pairs only: exact equality of the stripped strings. A label with a `?` is a partial number: there is
+nothing exact to compare with, so it is counted apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
+
+from harness.scoring.boxes import Ints
+from harness.scoring.cards import Ratio, Tally
+from harness.scoring.detection import (
+    Detection,
+    DetectionScorecard,
+    detect,
+    detection_counts,
+    detection_ratios,
+)
+from harness.types import BibBox, BibScope, PhotoLabels, PhotoPrediction
+
+SCORED = frozenset({BibScope.BIB, BibScope.BIB_CLIPPED})
+IGNORE = frozenset({BibScope.BIB_OBSCURED})
+
+
+@dataclass(frozen=True)
+class BibScorecard(DetectionScorecard):
+    """Detection and reading of bibs; `ocr_partial` found bibs have a label that cannot be compared exactly."""
+
+    ocr_correct: int = 0
+    ocr_total: int = 0
+    ocr_partial: int = 0
+
+    RATIOS: ClassVar = detection_ratios("bib") | {"ocr_accuracy": Ratio.of("ocr/accuracy", "ocr_correct", "ocr_total")}
+    COUNTS: ClassVar = detection_counts("bib") | {
+        "ocr_correct": "ocr/correct",
+        "ocr_total": "ocr/total",
+        "ocr_partial": "ocr/partial",
+    }
+
+    @property
+    def ocr_accuracy(self) -> float:
+        """Share of found bibs with a complete label whose number was read exactly."""
+        return self.rate("ocr_accuracy")
+
+
+def is_complete(number: str | None) -> bool:
+    """Whether a label's number can be compared exactly: it is there and has no `?`."""
+    return bool(number and number.strip()) and "?" not in str(number)
+
+
+def score_bibs(predicted: Sequence[BibBox], labels: Sequence[BibBox], iou_threshold: float = 0.5) -> BibScorecard:
+    """Score the bibs of one photo."""
+    photo = PhotoLabels(bibs=tuple(labels))
+    return tally_bibs([photo], [PhotoPrediction(bibs=tuple(predicted))], iou_threshold).scorecard()
+
+
+def tally_bibs(
+    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+) -> Tally[BibScorecard]:
+    """Score the bibs of many photos at once; a photo whose bibs nobody labelled is counted and not scored."""
+    scored = np.array([photo.bibs is not None for photo in labels], dtype=bool)
+    predicted = [p.bibs if photo.bibs is not None else () for photo, p in zip(labels, predictions, strict=True)]
+    expected = [photo.bibs or () for photo in labels]
+    detection = detect(predicted, expected, SCORED, IGNORE, iou_threshold, "bib")
+    columns = detection.columns() | _reading(detection, predicted, expected)
+    columns |= {"photos": scored.astype(np.int64), "unlabeled_photos": (~scored).astype(np.int64)}
+    return Tally.of(BibScorecard, columns, len(labels))
+
+
+def _reading(
+    detection: Detection, predicted: Sequence[Sequence[BibBox]], expected: Sequence[Sequence[BibBox]]
+) -> dict[str, Ints]:
+    read = [(box.number or "").strip() for box in chain.from_iterable(predicted)]
+    labelled = [box.number for box in chain.from_iterable(expected)]
+    target_of = detection.matches.target_of
+    matched = detection.matches.matched
+    complete, correct = np.zeros(len(read), dtype=bool), np.zeros(len(read), dtype=bool)
+    for row in np.flatnonzero(matched).tolist():
+        label = labelled[target_of[row]]
+        complete[row] = is_complete(label)
+        correct[row] = complete[row] and read[row] == str(label).strip()
+    return {
+        "ocr_correct": detection.predictions.count(correct),
+        "ocr_total": detection.predictions.count(complete),
+        "ocr_partial": detection.predictions.count(matched & ~complete),
+    }

@@ -1,0 +1,85 @@
+"""Boxes of a whole batch of photos as flat arrays, checked once on the way in.
+
+A batch is ragged: photo `i` owns the rows `offsets[i]:offsets[i + 1]`. Every metric works on such a batch at once; a
+single photo is a batch of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.types import Box
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """The boxes of a batch of photos: `xywh` has one row a box, `offsets` one entry more than there are photos."""
+
+    xywh: Floats
+    offsets: Ints
+
+    @classmethod
+    def of(cls, photos: Sequence[Sequence[Box]], what: str = "box") -> Boxes:
+        """Flatten the boxes of each photo. Raises ValueError naming the photo, the box and what is wrong with it."""
+        xywh = np.array([box.xywh for box in chain.from_iterable(photos)], dtype=np.float64).reshape(-1, 4)
+        offsets = offsets_of(photos)
+        wrong = ~np.isfinite(xywh).all(axis=1) | (xywh[:, 2] < 0) | (xywh[:, 3] < 0)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            photo = int(np.searchsorted(offsets, row, side="right")) - 1
+            x, y, w, h = xywh[row].tolist()
+            raise ValueError(
+                f"photo {photo}, {what} {row - int(offsets[photo])}: x={x} y={y} w={w} h={h}; "
+                "expected finite numbers, with w and h not negative"
+            )
+        return cls(xywh, offsets)
+
+    def __len__(self) -> int:
+        return len(self.xywh)
+
+    @property
+    def photos(self) -> int:
+        """How many photos the batch has."""
+        return len(self.offsets) - 1
+
+    @property
+    def has_coords(self) -> Bools:
+        """False for a migrated label whose box was never drawn; such a box takes part in no IoU metric."""
+        return (self.xywh[:, 2] > 0) & (self.xywh[:, 3] > 0)
+
+    @property
+    def photo_index(self) -> Ints:
+        """The photo that each box belongs to."""
+        return np.repeat(np.arange(self.photos), np.diff(self.offsets))
+
+    def count(self, chosen: Bools) -> Ints:
+        """How many of the chosen boxes each photo has."""
+        return np.bincount(self.photo_index[chosen], minlength=self.photos)
+
+
+def offsets_of(photos: Sequence[Sequence[object]]) -> Ints:
+    """Where each photo's items start in the flat list of all of them."""
+    return np.cumsum([0, *map(len, photos)], dtype=np.int64)
+
+
+def intersection(a: Floats, b: Floats) -> Floats:
+    """Overlapping area, row by row."""
+    size = np.minimum(a[:, :2] + a[:, 2:], b[:, :2] + b[:, 2:]) - np.maximum(a[:, :2], b[:, :2])
+    size = np.maximum(size, 0)
+    return size[:, 0] * size[:, 1]
+
+
+def iou(a: Floats, b: Floats) -> Floats:
+    """Intersection over union, row by row; 0 where the union is 0."""
+    common = intersection(a, b)
+    union = a[:, 2] * a[:, 3] + b[:, 2] * b[:, 3] - common
+    return np.divide(common, union, out=np.zeros_like(common), where=union > 0)

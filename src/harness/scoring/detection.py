@@ -1,0 +1,135 @@
+"""Boxes found and missed, for bibs and faces alike; strict beside lenient.
+
+Targets are the labels of a scored scope. A prediction that matches none of them but covers an *ignore* region (IoU at
+or above the threshold, or at least half of its own area inside) is neither right nor wrong in the lenient score, which
+is the headline, and wrong in the strict one. A prediction on anything else is wrong in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from harness.scoring.boxes import Bools, Boxes, Ints, intersection, iou
+from harness.scoring.cards import Ratio, Scorecard
+from harness.scoring.matching import Matches, match_greedy, pairs_within_photos
+from harness.types import BibBox, FaceBox
+
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class DetectionScorecard(Scorecard):
+    """Found, false and missed boxes. `ignored` predictions covered an ignore region."""
+
+    detection_tp: int
+    detection_fp: int
+    detection_fn: int
+    ignored: int = 0
+    photos: int = 0
+    unlabeled_photos: int = 0
+
+    @property
+    def detection_precision(self) -> float:
+        """Share of predictions that are right, without those on an ignore region."""
+        return self.rate("detection_precision")
+
+    @property
+    def detection_recall(self) -> float:
+        """Share of targets that were found."""
+        return self.rate("detection_recall")
+
+    @property
+    def detection_f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return self.rate("detection_f1")
+
+    @property
+    def strict_precision(self) -> float:
+        """Precision that counts a prediction on an ignore region as wrong."""
+        return self.rate("strict_precision")
+
+    @property
+    def strict_f1(self) -> float:
+        """F1 with the strict precision."""
+        return self.rate("strict_f1")
+
+
+def detection_ratios(prefix: str) -> dict[str, Ratio]:
+    """The rates of a detection scorecard, logged as `<prefix>/...`."""
+    tp, fp, fn, ignored = "detection_tp", "detection_fp", "detection_fn", "ignored"
+    return {
+        "detection_precision": Ratio.share(f"{prefix}/precision", tp, fp),
+        "detection_recall": Ratio.share(f"{prefix}/recall", tp, fn),
+        "detection_f1": Ratio.f1(f"{prefix}/f1", tp, fp, fn),
+        "strict_precision": Ratio.share(f"{prefix}/strict_precision", tp, fp, ignored),
+        "strict_f1": Ratio.f1(f"{prefix}/strict_f1", tp, fp, ignored, fn),
+    }
+
+
+def detection_counts(prefix: str) -> dict[str, str]:
+    """The metric names of a detection scorecard's counts."""
+    return {
+        "detection_tp": f"{prefix}/tp",
+        "detection_fp": f"{prefix}/fp",
+        "detection_fn": f"{prefix}/fn",
+        "ignored": f"{prefix}/ignored",
+        "photos": f"{prefix}/photos",
+        "unlabeled_photos": f"{prefix}/unlabeled_photos",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """How the predictions of a batch fared against its targets."""
+
+    predictions: Boxes
+    targets: Boxes
+    is_target: Bools
+    matches: Matches
+    ignored: Bools
+
+    def columns(self) -> dict[str, Ints]:
+        """The counts of a detection scorecard, photo by photo."""
+        counted = self.predictions.has_coords
+        wrong = counted & ~self.matches.matched & ~self.ignored
+        return {
+            "detection_tp": self.predictions.count(self.matches.matched),
+            "detection_fp": self.predictions.count(wrong),
+            "detection_fn": self.targets.count(self.is_target & ~self.matches.found),
+            "ignored": self.predictions.count(self.ignored),
+        }
+
+
+def detect(
+    predicted: Sequence[Sequence[BibBox | FaceBox]],
+    labels: Sequence[Sequence[BibBox | FaceBox]],
+    scored: Collection[str],
+    ignore: Collection[str],
+    iou_threshold: float,
+    what: str,
+) -> Detection:
+    """Match predictions with the labels whose scope is scored, then set aside what covers an ignore region."""
+    if not 0 < iou_threshold <= 1:
+        raise ValueError(f"iou_threshold {iou_threshold}: expected a number above 0 and at most 1")
+    predictions, targets = Boxes.of(predicted, f"predicted {what}"), Boxes.of(labels, f"{what} label")
+    scopes = [box.scope for box in chain.from_iterable(labels)]
+    is_target = np.array([scope in scored for scope in scopes], dtype=bool) & targets.has_coords
+    is_region = np.array([scope in ignore for scope in scopes], dtype=bool) & targets.has_coords
+    matches = match_greedy(predictions, targets, iou_threshold, eligible=is_target)
+    ignored = _covers(predictions, targets, is_region, iou_threshold) & ~matches.matched
+    return Detection(predictions, targets, is_target, matches, ignored)
+
+
+def _covers(predictions: Boxes, regions: Boxes, eligible: Bools, threshold: float) -> Bools:
+    left, right = pairs_within_photos(predictions, regions)
+    keep = eligible[right] & predictions.has_coords[left]
+    left, right = left[keep], right[keep]
+    a, b = predictions.xywh[left], regions.xywh[right]
+    covering = (iou(a, b) >= threshold) | (intersection(a, b) >= HALF * a[:, 2] * a[:, 3])
+    result = np.zeros(len(predictions), dtype=bool)
+    result[left[covering]] = True
+    return result

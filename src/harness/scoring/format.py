@@ -1,0 +1,128 @@
+"""Scorecards as text, in one place: for the terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from harness.scoring.bibs import BibScorecard
+from harness.scoring.cards import Ratio, Scorecard
+from harness.scoring.faces import FaceScorecard
+from harness.scoring.links import LinkScorecard
+from harness.scoring.numbers import NumberScorecard
+from harness.scoring.uncertainty import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    label: str
+    value: str
+    interval: str
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    title: str
+    rows: tuple[_Row, ...]
+    note: str
+
+
+def format_scorecard(
+    bib: BibScorecard | None = None,
+    face: FaceScorecard | None = None,
+    link: LinkScorecard | None = None,
+    number: NumberScorecard | None = None,
+    intervals: Mapping[str, Interval] | None = None,
+) -> str:
+    """The scorecards as aligned text for a terminal; those that are absent are left out."""
+    lines: list[str] = []
+    for section in _sections(bib, face, link, number, intervals or {}):
+        lines += ["", f"{section.title}  ({section.note})"] if section.note else ["", section.title]
+        lines += [f"  {row.label:<17} {row.value:>8}  {row.interval:<16}  {row.basis}".rstrip() for row in section.rows]
+    return "\n".join(lines[1:])
+
+
+def markdown_scorecard(
+    bib: BibScorecard | None = None,
+    face: FaceScorecard | None = None,
+    link: LinkScorecard | None = None,
+    number: NumberScorecard | None = None,
+    intervals: Mapping[str, Interval] | None = None,
+) -> str:
+    """The scorecards as one Markdown table."""
+    lines = ["| scorecard | rate | value | 95 % interval | n |", "| --- | --- | ---: | --- | --- |"]
+    for section in _sections(bib, face, link, number, intervals or {}):
+        lines += [
+            f"| {section.title} | {row.label} | {row.value} | {row.interval} | {row.basis} |" for row in section.rows
+        ]
+    return "\n".join(lines)
+
+
+def _sections(
+    bib: BibScorecard | None,
+    face: FaceScorecard | None,
+    link: LinkScorecard | None,
+    number: NumberScorecard | None,
+    intervals: Mapping[str, Interval],
+) -> Iterator[_Section]:
+    detection = {
+        "precision": "detection_precision",
+        "recall": "detection_recall",
+        "F1": "detection_f1",
+        "strict precision": "strict_precision",
+        "strict F1": "strict_f1",
+    }
+    if bib:
+        yield _section("Bib detection", bib, detection, intervals, _photos(bib, ignored=bib.ignored))
+        note = f"{bib.ocr_partial} partial labels left out" if bib.ocr_partial else ""
+        yield _section("Bib reading (OCR)", bib, {"accuracy": "ocr_accuracy"}, intervals, note)
+    if number:
+        rates = {
+            "precision": "number_precision",
+            "recall": "number_recall",
+            "F1": "number_f1",
+            "photos PASS": "pass_rate",
+        }
+        note = _photos(number, PASS=number.passed, PARTIAL=number.partial, MISS=number.missed)
+        yield _section("Numbers", number, rates, intervals, note)
+    if face:
+        yield _section("Face detection", face, detection, intervals, _photos(face, ignored=face.ignored))
+    if link:
+        rates = {"precision": "link_precision", "recall": "link_recall", "F1": "link_f1"}
+        causes = {
+            "bib missed": link.bib_missed,
+            "face missed": link.face_missed,
+            "both missed": link.both_missed,
+            "not linked": link.not_linked,
+            "linked wrong": link.linked_wrong,
+        }
+        note = _photos(link, **{cause: count for cause, count in causes.items() if count})
+        yield _section("Bib-face links", link, rates, intervals, note)
+
+
+def _section(
+    title: str, card: Scorecard, rates: Mapping[str, str], intervals: Mapping[str, Interval], note: str
+) -> _Section:
+    rows = (_row(card, label, card.RATIOS[name], name, intervals) for label, name in rates.items())
+    return _Section(title, tuple(rows), note)
+
+
+def _row(card: Scorecard, label: str, ratio: Ratio, name: str, intervals: Mapping[str, Interval]) -> _Row:
+    below = card.denominator(name)
+    if not below:
+        return _Row(label, "n/a", "", "no targets")
+    value = card.rate(name)
+    interval = intervals.get(ratio.metric)
+    spread = f"[{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
+    above = round(value * below)
+    halves = all(weight % 2 == 0 for weight in ratio.numerator.values())
+    basis = f"{above // 2} found, {below - above} wrong or missed" if halves else f"{above} of {below}"
+    return _Row(label, f"{value:.1%}", spread, basis)
+
+
+def _photos(card: BibScorecard | FaceScorecard | LinkScorecard | NumberScorecard, **details: int) -> str:
+    parts = [f"{card.photos} photos"]
+    if card.unlabeled_photos:
+        parts.append(f"{card.unlabeled_photos} unlabelled left out")
+    return ", ".join(parts + [f"{count} {detail}" for detail, count in details.items()])

@@ -1,0 +1,122 @@
+"""Number scorecard: does a search by bib number find this photo? No boxes needed.
+
+Per photo, the set of complete numbers on its scored bibs is compared with the set of numbers read. PASS: all of them
+and nothing else. MISS: something expected and nothing right. PARTIAL: anything between. With nothing expected, reading
+nothing is a PASS and reading something is PARTIAL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from harness.scoring.bibs import SCORED, is_complete
+from harness.scoring.cards import Ratio, Scorecard, Tally
+from harness.types import PhotoLabels, PhotoPrediction
+
+
+class NumberStatus(StrEnum):
+    """How one photo fared."""
+
+    PASS = "PASS"
+    PARTIAL = "PARTIAL"
+    MISS = "MISS"
+    UNLABELED = "UNLABELED"
+
+
+@dataclass(frozen=True)
+class NumberScorecard(Scorecard):
+    """Numbers found, invented and missed over all photos, and how many photos came out how."""
+
+    number_tp: int
+    number_fp: int
+    number_fn: int
+    passed: int = 0
+    partial: int = 0
+    missed: int = 0
+    photos: int = 0
+    unlabeled_photos: int = 0
+
+    RATIOS: ClassVar = {
+        "number_precision": Ratio.share("number/precision", "number_tp", "number_fp"),
+        "number_recall": Ratio.share("number/recall", "number_tp", "number_fn"),
+        "number_f1": Ratio.f1("number/f1", "number_tp", "number_fp", "number_fn"),
+        "pass_rate": Ratio.of("number/pass_rate", "passed", "photos"),
+    }
+    COUNTS: ClassVar = {
+        "number_tp": "number/tp",
+        "number_fp": "number/fp",
+        "number_fn": "number/fn",
+        "passed": "number/passed",
+        "partial": "number/partial",
+        "missed": "number/missed",
+        "photos": "number/photos",
+        "unlabeled_photos": "number/unlabeled_photos",
+    }
+
+    @property
+    def number_precision(self) -> float:
+        """Share of the numbers read that are on a labelled bib of their photo."""
+        return self.rate("number_precision")
+
+    @property
+    def number_recall(self) -> float:
+        """Share of the labelled numbers that were read in their photo."""
+        return self.rate("number_recall")
+
+    @property
+    def number_f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return self.rate("number_f1")
+
+    @property
+    def pass_rate(self) -> float:
+        """Share of photos with every number and nothing else."""
+        return self.rate("pass_rate")
+
+
+def expected_numbers(labels: PhotoLabels) -> frozenset[str]:
+    """The numbers that a search should find this photo by."""
+    return frozenset(
+        str(box.number).strip() for box in labels.bibs or () if box.scope in SCORED and is_complete(box.number)
+    )
+
+
+def read_numbers(prediction: PhotoPrediction) -> frozenset[str]:
+    """The numbers that a search would find this photo by."""
+    return frozenset(box.number.strip() for box in prediction.bibs if box.number and box.number.strip())
+
+
+def number_status(labels: PhotoLabels, prediction: PhotoPrediction) -> NumberStatus:
+    """PASS, PARTIAL or MISS for one photo."""
+    if labels.bibs is None:
+        return NumberStatus.UNLABELED
+    expected, read = expected_numbers(labels), read_numbers(prediction)
+    if expected == read:
+        return NumberStatus.PASS
+    return NumberStatus.MISS if expected and not expected & read else NumberStatus.PARTIAL
+
+
+def tally_numbers(labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction]) -> Tally[NumberScorecard]:
+    """Compare the numbers of many photos; a photo whose bibs nobody labelled is counted and not scored."""
+    rows = []
+    for photo, prediction in zip(labels, predictions, strict=True):
+        status = number_status(photo, prediction)
+        if status is NumberStatus.UNLABELED:
+            rows.append(NumberScorecard(0, 0, 0, unlabeled_photos=1))
+            continue
+        expected, read = expected_numbers(photo), read_numbers(prediction)
+        rows.append(
+            NumberScorecard(
+                number_tp=len(expected & read),
+                number_fp=len(read - expected),
+                number_fn=len(expected - read),
+                passed=status is NumberStatus.PASS,
+                partial=status is NumberStatus.PARTIAL,
+                missed=status is NumberStatus.MISS,
+                photos=1,
+            )
+        )
+    return Tally.of_cards(NumberScorecard, rows)
