@@ -18,7 +18,7 @@ from harness.references.files import (
     PhotoIndex,
     read_file,
 )
-from harness.types import BibBox, BibFaceLink, FaceBox, Split
+from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, Split
 
 HOLDOUT_SHARE = 0.3
 
@@ -39,6 +39,15 @@ class ReferencePhoto:
     face_tags: tuple[str, ...]
     links: tuple[BibFaceLink, ...] | None
 
+    @property
+    def labels(self) -> PhotoLabels:
+        """The labels in the form that scoring takes: None where a dimension was never labelled."""
+        return PhotoLabels(
+            bibs=self.bibs if self.bib_labeled else None,
+            faces=self.faces if self.face_labeled else None,
+            links=self.links,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSet:
@@ -48,6 +57,27 @@ class ReferenceSet:
     split: str
     photos: tuple[ReferencePhoto, ...]
     digest: str
+
+
+@dataclass(frozen=True)
+class StagingSet:
+    """A folder of photos and labels as it is now; `split` selects which of its photos are evaluated."""
+
+    root: str
+    split: str
+
+    def __post_init__(self) -> None:
+        check_split(self.split)
+
+    def load(self) -> ReferenceSet:
+        """Read and check the folder."""
+        return load_set(Path(self.root), "staging", self.split)
+
+
+def check_split(split: str) -> None:
+    """Refuse a split that does not exist."""
+    if split not in set(Split):
+        raise ValueError(f"split={split}: expected one of {', '.join(Split)}")
 
 
 def split_of(sha256: str) -> Split:

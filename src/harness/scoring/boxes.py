@@ -74,12 +74,12 @@ def offsets_of(photos: Sequence[Sequence[object]]) -> Ints:
 def intersection(a: Floats, b: Floats) -> Floats:
     """Overlapping area, row by row."""
     size = np.minimum(a[:, :2] + a[:, 2:], b[:, :2] + b[:, 2:]) - np.maximum(a[:, :2], b[:, :2])
-    size = np.maximum(size, 0)
-    return size[:, 0] * size[:, 1]
+    area: Floats = np.maximum(size, 0).prod(axis=1)
+    return area
 
 
 def iou(a: Floats, b: Floats) -> Floats:
     """Intersection over union, row by row; 0 where the union is 0."""
-    common = intersection(a, b)
+    common: Floats = intersection(a, b)
     union = a[:, 2] * a[:, 3] + b[:, 2] * b[:, 3] - common
     return np.divide(common, union, out=np.zeros_like(common), where=union > 0)

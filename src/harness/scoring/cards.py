@@ -113,4 +113,7 @@ class Tally(Generic[C]):
 
     def weights(self, part: Mapping[str, int]) -> Floats:
         """The weighted sum that one side of a ratio takes, photo by photo."""
-        return sum((weight * self.column(name) for name, weight in part.items()), np.zeros(len(self.counts)))
+        total = np.zeros(len(self.counts))
+        for name, weight in part.items():
+            total += weight * self.column(name)
+        return total

@@ -25,12 +25,12 @@ class Matches:
     @property
     def matched(self) -> Bools:
         """Which predictions found a target."""
-        return self.target_of != UNMATCHED
+        return np.not_equal(self.target_of, UNMATCHED)
 
     @property
     def found(self) -> Bools:
         """Which targets were found."""
-        return self.prediction_of != UNMATCHED
+        return np.not_equal(self.prediction_of, UNMATCHED)
 
 
 def pairs_within_photos(a: Boxes, b: Boxes) -> tuple[Ints, Ints]:

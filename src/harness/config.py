@@ -1,0 +1,161 @@
+"""From Hydra's config to a typed, checked RunSpec; nothing past this module sees a DictConfig.
+
+Each config group names a class as `_target_`: a frozen dataclass whose fields are the group's keys and types. So the
+YAML is the registry, and a backend's own class says what can be set.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hydra.core.config_store import ConfigStore
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException
+from omegaconf import MISSING, DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+
+from harness.errors import ConfigError
+from harness.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from harness.references.sets import ReferenceSet
+    from harness.tracking.store import LocalStore
+
+
+@dataclass
+class ScoringConfig:
+    """Thresholds of the scorecards; runs with different ones are not comparable."""
+
+    bib_iou: float = 0.5
+    face_iou: float = 0.5
+
+
+@dataclass
+class HarnessConfig:
+    """The root of the schema. The groups are checked against the class that each of them names."""
+
+    preset: str = MISSING
+    seed: int = 0
+    note: str = ""
+    sweep_id: str | None = None
+    references: Any = MISSING
+    bib: Any = MISSING
+    face: Any = MISSING
+    link: Any = MISSING
+    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    tracking: Any = MISSING
+
+
+ConfigStore.instance().store(name="schema", node=HarnessConfig)
+
+
+class ReferenceSource(Protocol):
+    """Where a run's photos and labels come from."""
+
+    def load(self) -> ReferenceSet:
+        """Read, check and digest the set."""
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """Everything that one run needs to know."""
+
+    preset: str
+    overrides: tuple[str, ...]
+    seed: int
+    note: str
+    sweep_id: str | None
+    references: ReferenceSource
+    pipeline: Pipeline
+    scoring: ScoringConfig
+    tracking: LocalStore
+    params: Mapping[str, str]
+    config_yaml: str
+
+
+def conf_dir() -> Path:
+    """The config folder: inside an installed wheel, or at the root of a checkout."""
+    packaged = Path(__file__).parent / "conf"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "conf"
+
+
+def compose(overrides: Sequence[str] = ()) -> DictConfig:
+    """The config that the given overrides select, for commands that are not a run."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        return hydra_compose("config", overrides=list(overrides))
+
+
+def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
+    """Check a composed config and turn it into a RunSpec. `overrides` are those the user typed, for the run's name."""
+    scoring = OmegaConf.to_object(config.scoring)
+    assert isinstance(scoring, ScoringConfig)
+    for name in ("bib_iou", "face_iou"):
+        if not 0 < getattr(scoring, name) <= 1:
+            raise ConfigError(f"scoring.{name}={getattr(scoring, name)}: expected a number above 0 and at most 1")
+    return RunSpec(
+        preset=config.preset,
+        overrides=tuple(overrides),
+        seed=config.seed,
+        note=config.note,
+        sweep_id=config.sweep_id,
+        references=instantiate(config, "references"),
+        pipeline=Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link"))),
+        scoring=scoring,
+        tracking=instantiate(config, "tracking"),
+        params=_flatten(OmegaConf.to_container(config, resolve=True)),
+        config_yaml=OmegaConf.to_yaml(config, resolve=True),
+    )
+
+
+def instantiate(config: DictConfig, group: str) -> Any:
+    """Make the object that a group describes, after checking every value against the fields of its class."""
+    from hydra.utils import get_class
+
+    values = dict(config[group])
+    schema = OmegaConf.structured(get_class(values.pop("_target_")))
+    try:
+        return OmegaConf.to_object(OmegaConf.merge(schema, values))
+    except OmegaConfBaseException as error:
+        raise ConfigError(_explain_value(error, group)) from error
+    except ValueError as error:
+        raise ConfigError(f"{group}.{error}") from error
+
+
+def explain(error: HydraException | OmegaConfBaseException) -> str:
+    """A composition error in a sentence or two that list what exists."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        group, _, choice = error.missing_cfg_file.rpartition("/")
+        return f"{group}={choice}: no such choice; {group} is one of: {', '.join(sorted(error.options))}"
+    cause = error.__cause__ if isinstance(error, ConfigCompositionException) else error
+    if isinstance(cause, ConfigKeyError | ConfigAttributeError) and isinstance(cause.parent_node, DictConfig):
+        keys = sorted(str(key) for key in cause.parent_node if key != "_target_")
+        parent = str(cause.full_key).rpartition(".")[0]
+        near = difflib.get_close_matches(str(cause.key), keys, n=1)
+        hint = f" Did you mean {'.'.join(filter(None, (parent, near[0])))}?" if near else ""
+        return f"{cause.full_key}: no such key; {parent or 'the config'} has: {', '.join(keys)}.{hint}"
+    if isinstance(cause, OmegaConfBaseException):
+        return _explain_value(cause)
+    return str(error)
+
+
+def _explain_value(error: OmegaConfBaseException, group: str = "") -> str:
+    key = ".".join(filter(None, (group, str(error.full_key or ""))))
+    message = str(error.msg or error).splitlines()[0]
+    return f"{key}: {message}"
+
+
+def _flatten(node: Any, prefix: str = "") -> dict[str, str]:
+    """Nested keys as dotted ones; what says how a run is stored, not what it computes, is left out."""
+    if not isinstance(node, Mapping):
+        return {prefix: str(node)}
+    flat: dict[str, str] = {}
+    for key, value in node.items():
+        if prefix or key not in ("tracking", "sweep_id", "note"):
+            flat |= _flatten(value, f"{prefix}.{key}" if prefix else str(key))
+    return flat

@@ -1,0 +1,28 @@
+"""Small operations on images that several backends need."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.pipeline.stages import Image
+
+
+def scale_to(image: Image, long_side: int) -> tuple[Image, float]:
+    """The image scaled, up or down, to the given long side, and the factor that maps its pixels to the result's."""
+    import cv2
+
+    height, width = image.shape[:2]
+    factor = long_side / max(height, width)
+    if factor == 1:
+        return image, 1.0
+    size = (max(1, round(width * factor)), max(1, round(height * factor)))
+    method = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(image, size, interpolation=method), dtype=np.uint8), factor
+
+
+def to_unit(left: float, top: float, right: float, bottom: float, image: Image) -> dict[str, float]:
+    """Pixel edges, cut at the border of the image, as the normalised x, y, w, h of a box."""
+    height, width = image.shape[:2]
+    x0, x1 = (min(max(value / width, 0.0), 1.0) for value in (left, right))
+    y0, y1 = (min(max(value / height, 0.0), 1.0) for value in (top, bottom))
+    return {"x": x0, "y": y0, "w": x1 - x0, "h": y1 - y0}
