@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hydra.core.config_store import ConfigStore
-from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
 from harness.errors import ConfigError
 from harness.pipeline import Pipeline
+from harness.results import Thresholds
 
 if TYPE_CHECKING:
     from harness.references.sets import ReferenceSet
     from harness.tracking.store import LocalStore
-
-
-@dataclass
-class ScoringConfig:
-    """Thresholds of the scorecards; runs with different ones are not comparable."""
-
-    bib_iou: float = 0.5
-    face_iou: float = 0.5
 
 
 @dataclass
@@ -45,7 +38,7 @@ class HarnessConfig:
     bib: Any = MISSING
     face: Any = MISSING
     link: Any = MISSING
-    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    scoring: Any = MISSING
     tracking: Any = MISSING
 
 
@@ -70,7 +63,7 @@ class RunSpec:
     sweep_id: str | None
     references: ReferenceSource
     pipeline: Pipeline
-    scoring: ScoringConfig
+    thresholds: Thresholds
     tracking: LocalStore
     params: Mapping[str, str]
     config_yaml: str
@@ -87,17 +80,15 @@ def compose(overrides: Sequence[str] = ()) -> DictConfig:
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
 
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        return hydra_compose("config", overrides=list(overrides))
+    try:
+        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+            return hydra_compose("config", overrides=list(overrides))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain(error)) from error
 
 
 def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
     """Check a composed config and turn it into a RunSpec. `overrides` are those the user typed, for the run's name."""
-    scoring = OmegaConf.to_object(config.scoring)
-    assert isinstance(scoring, ScoringConfig)
-    for name in ("bib_iou", "face_iou"):
-        if not 0 < getattr(scoring, name) <= 1:
-            raise ConfigError(f"scoring.{name}={getattr(scoring, name)}: expected a number above 0 and at most 1")
     return RunSpec(
         preset=config.preset,
         overrides=tuple(overrides),
@@ -106,7 +97,7 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         sweep_id=config.sweep_id,
         references=instantiate(config, "references"),
         pipeline=Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link"))),
-        scoring=scoring,
+        thresholds=instantiate(config, "scoring"),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
@@ -119,6 +110,7 @@ def instantiate(config: DictConfig, group: str) -> Any:
 
     values = dict(config[group])
     schema = OmegaConf.structured(get_class(values.pop("_target_")))
+    _unfreeze(schema)
     try:
         return OmegaConf.to_object(OmegaConf.merge(schema, values))
     except OmegaConfBaseException as error:
@@ -127,11 +119,21 @@ def instantiate(config: DictConfig, group: str) -> Any:
         raise ConfigError(f"{group}.{error}") from error
 
 
+def _unfreeze(node: Any) -> None:
+    """Let values be merged into the schema of a frozen dataclass; the object made of it is frozen all the same."""
+    OmegaConf.set_readonly(node, False)
+    for child in node.values():
+        if isinstance(child, DictConfig):
+            _unfreeze(child)
+
+
 def explain(error: HydraException | OmegaConfBaseException) -> str:
     """A composition error in a sentence or two that list what exists."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         group, _, choice = error.missing_cfg_file.rpartition("/")
         return f"{group}={choice}: no such choice; {group} is one of: {', '.join(sorted(error.options))}"
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: not a valid override: {error.message.splitlines()[0]}"
     cause = error.__cause__ if isinstance(error, ConfigCompositionException) else error
     if isinstance(cause, ConfigKeyError | ConfigAttributeError) and isinstance(cause.parent_node, DictConfig):
         keys = sorted(str(key) for key in cause.parent_node if key != "_target_")

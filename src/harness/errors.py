@@ -11,6 +11,8 @@ class HarnessError(Exception):
     """Something outside the code is wrong: input, configuration, environment."""
 
     exit_code = 1
+    #: Whether the user has been told already, as the jobs of a sweep do when they fail.
+    shown = False
 
 
 class ConfigError(HarnessError):

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
 
 from harness.pipeline.stages import Image
+
+
+class UnitBox(TypedDict):
+    """The coordinates of a box, ready to be passed on by keyword."""
+
+    x: float
+    y: float
+    w: float
+    h: float
 
 
 def scale_to(image: Image, long_side: int) -> tuple[Image, float]:
@@ -20,7 +31,7 @@ def scale_to(image: Image, long_side: int) -> tuple[Image, float]:
     return np.asarray(cv2.resize(image, size, interpolation=method), dtype=np.uint8), factor
 
 
-def to_unit(left: float, top: float, right: float, bottom: float, image: Image) -> dict[str, float]:
+def to_unit(left: float, top: float, right: float, bottom: float, image: Image) -> UnitBox:
     """Pixel edges, cut at the border of the image, as the normalised x, y, w, h of a box."""
     height, width = image.shape[:2]
     x0, x1 = (min(max(value / width, 0.0), 1.0) for value in (left, right))

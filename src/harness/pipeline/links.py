@@ -1,8 +1,8 @@
 """Links by geometry: a bib hangs on the chest below its wearer's face.
 
 Distances are measured in heights of the face, so that near and far runners follow the same rule. Pairs outside the
-range are refused; among the rest the one-to-one assignment with the best total fit is taken (a pair in the middle of the
-range fits 1, one in its corner 0), so that a poor pair never breaks up a good one.
+range are refused; among the rest the one-to-one assignment with the best total fit is taken (a pair in the middle of
+the range fits 1, one in its corner 0), so that a poor pair never breaks up a good one.
 """
 
 from __future__ import annotations

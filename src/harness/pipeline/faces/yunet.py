@@ -61,9 +61,9 @@ def _detector(weights: Weights) -> Any:
     import cv2
 
     # OpenCV 5 warns that its new graph engine knows no targets, whichever target is asked for.
-    before = cv2.getLogLevel()
-    cv2.setLogLevel(2)  # errors
+    before = cv2.utils.logging.getLogLevel()
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)
     try:
         return cv2.FaceDetectorYN.create(str(weights.locate()), "", (320, 320), top_k=_TOP_K)
     finally:
-        cv2.setLogLevel(before)
+        cv2.utils.logging.setLogLevel(before)

@@ -1,0 +1,42 @@
+"""`harness --help`, without importing anything heavy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.cli import COMMANDS
+
+_USAGE = """\
+harness judges a race-photo pipeline by scorecards on labelled photos and keeps every run in MLflow.
+
+A run:
+  harness                                   run the default preset on the built-in sample set
+  harness preset=fast face.threshold=0.6    choose a preset, set a parameter
+  harness -m preset=fast,best               a sweep: one run for each choice, and an overview
+  harness --cfg job preset=fast             show the config that a run would use, and run nothing
+
+Choices (harness GROUP=CHOICE):
+{groups}
+
+Any key of the config can be set: harness bib.long_side=1600. A key that does not exist is refused, with those that do.
+
+Commands (harness COMMAND --help tells more):
+{commands}"""
+
+
+def overview() -> str:
+    """The help text for both halves of the command line."""
+    groups = "\n".join(f"  {name:<12} {', '.join(choices)}" for name, choices in config_groups().items())
+    commands = "\n".join(f"  {command.NAME:<12} {command.HELP}" for command in COMMANDS)
+    return _USAGE.format(groups=groups, commands=commands)
+
+
+def config_groups() -> dict[str, list[str]]:
+    """The config groups and what each offers."""
+    packaged = Path(__file__).parents[1] / "conf"
+    root = packaged if packaged.is_dir() else Path(__file__).parents[3] / "conf"
+    return {
+        folder.name: sorted(file.stem for file in folder.glob("*.yaml"))
+        for folder in sorted(root.iterdir())
+        if folder.is_dir()
+    }

@@ -1,0 +1,131 @@
+"""The straight line of a run: references -> pipeline -> scoring -> tracking. Nothing flows back."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.config import RunSpec
+from harness.errors import PhotoError
+from harness.pipeline import Pipeline
+from harness.progress import track
+from harness.references.photos import read_photo
+from harness.references.sets import ReferencePhoto, ReferenceSet
+from harness.report.artifacts import photo_table, write_artifacts
+from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Scores, Thresholds
+from harness.scoring import (
+    SCORER_VERSION,
+    format_scorecard,
+    intervals,
+    markdown_scorecard,
+    tally_bibs,
+    tally_faces,
+    tally_links,
+    tally_numbers,
+)
+from harness.tracking.provenance import provenance
+from harness.tracking.runs import RunRecord, tracked_run
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A logged evaluation."""
+
+    run_id: str
+    references: ReferenceSet
+    evaluation: Evaluation
+
+    def text(self) -> str:
+        """The scorecards for a terminal."""
+        return format_scorecard(**self.evaluation.scores.cards, intervals=self.evaluation.intervals)
+
+
+def evaluate(spec: RunSpec) -> RunResult:
+    """Run one configuration on one reference set and log it."""
+    references = spec.references.load()
+    spec.pipeline.load()
+    with tracked_run(spec.tracking, run_name(spec), run_tags(spec, references)) as run:
+        evaluated, failed = predict(spec.pipeline, references.photos)
+        scores = score(spec.thresholds, evaluated)
+        spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
+        evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread)
+        with tempfile.TemporaryDirectory() as folder:
+            write_artifacts(Path(folder), evaluation, spec.config_yaml, read_photo)
+            run.log(
+                RunRecord(
+                    params=spec.params,
+                    metrics=evaluation.metrics(),
+                    tags={"outcome": "COMPLETE" if evaluation.complete else "INCOMPLETE"},
+                    description=describe(spec, references, evaluation),
+                    files=Path(folder),
+                    tables={"photos.json": photo_table(evaluation)},
+                    failed=not evaluation.complete,
+                )
+            )
+    return RunResult(run.run_id, references, evaluation)
+
+
+def predict(
+    pipeline: Pipeline, photos: Sequence[ReferencePhoto]
+) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
+    """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
+    evaluated, failed = [], []
+    for photo in track(photos, "photos"):
+        item = (photo.name, photo.sha256, photo.path, photo.labels)
+        try:
+            prediction, seconds = pipeline.predict(read_photo(photo.path, photo.sha256))
+        except PhotoError as error:
+            failed.append(FailedPhoto(*item, str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
+            failed.append(FailedPhoto(*item, f"{type(error).__name__}: {error}", traceback.format_exc()))
+        else:
+            evaluated.append(EvaluatedPhoto(*item, prediction, seconds))
+    return tuple(evaluated), tuple(failed)
+
+
+def score(thresholds: Thresholds, evaluated: Sequence[EvaluatedPhoto]) -> Scores:
+    """Every scorecard of a run."""
+    labels = [photo.labels for photo in evaluated]
+    predictions = [photo.prediction for photo in evaluated]
+    return Scores(
+        bib=tally_bibs(labels, predictions, thresholds.bib_iou),
+        number=tally_numbers(labels, predictions),
+        face=tally_faces(labels, predictions, thresholds.face_iou),
+        link=tally_links(labels, predictions, thresholds.bib_iou, thresholds.face_iou),
+    )
+
+
+def run_name(spec: RunSpec) -> str:
+    """The preset, and what was overridden beyond it."""
+    return " ".join([spec.preset, *(item for item in spec.overrides if not item.startswith("preset="))])
+
+
+def run_tags(spec: RunSpec, references: ReferenceSet) -> dict[str, str]:
+    """What a run is, known before it starts."""
+    models = {f"model.{model.name}": f"{model.licence}, sha256 {model.sha256}" for model in spec.pipeline.models}
+    tags = {
+        "preset": spec.preset,
+        "data.name": references.name,
+        "data.split": references.split,
+        "data.digest": references.digest,
+        "scorer_version": str(SCORER_VERSION),
+        "model.licences": ", ".join(sorted({model.licence for model in spec.pipeline.models})),
+        **models,
+        **provenance(),
+    }
+    optional = {"sweep_id": spec.sweep_id, "note": spec.note}
+    return tags | {key: value for key, value in optional.items() if value}
+
+
+def describe(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation) -> str:
+    """The run's description in MLflow, as Markdown."""
+    lines = [f"**{run_name(spec)}** on `{references.name}` ({references.split}, {evaluation.photos} photos)."]
+    if spec.note:
+        lines.append(spec.note)
+    if evaluation.failed:
+        lines.append(f"**INCOMPLETE**: {len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated.")
+        lines += [f"- `{item.name}`: {item.reason}" for item in evaluation.failed]
+    return "\n\n".join([*lines, markdown_scorecard(**evaluation.scores.cards, intervals=evaluation.intervals)])

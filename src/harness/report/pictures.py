@@ -1,0 +1,106 @@
+"""A photo with what was found, missed and invented drawn on it.
+
+Green: a label that was found. Red, thick: a label that was missed. Orange: a prediction without a label. Grey: a label
+that is not scored. A broad green line is a labelled link, a thin orange one a proposed link. Words say the
+same, so that colour alone carries nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.results import EvaluatedPhoto, Thresholds
+from harness.scoring import bibs as bib_rules
+from harness.scoring import faces as face_rules
+from harness.scoring.detection import Detection, detect
+from harness.types import BibBox, FaceBox
+
+Image = NDArray[np.uint8]
+
+LONG_SIDE = 1280
+GREEN, RED, ORANGE, GREY = (60, 160, 40), (40, 40, 220), (0, 140, 255), (150, 150, 150)
+
+
+def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds) -> bytes:
+    """The annotated photo as JPEG."""
+    import cv2
+
+    image = _scaled(pixels)
+    bibs, faces = photo.labels.bibs or (), photo.labels.faces or ()
+    found = photo.prediction
+    bib_rule = (bib_rules.SCORED, bib_rules.IGNORE, thresholds.bib_iou, "bib")
+    face_rule = (face_rules.SCORED, face_rules.IGNORE, thresholds.face_iou, "face")
+    _draw_links(image, photo)
+    _draw_boxes(image, detect([found.bibs], [bibs], *bib_rule), bibs, found.bibs)
+    _draw_boxes(image, detect([found.faces], [faces], *face_rule), faces, found.faces)
+    framed = cv2.copyMakeBorder(image, 34, 0, 0, 0, cv2.BORDER_CONSTANT, value=(32, 32, 32))
+    legend = f"{photo.name}   green: found   red: MISSED   orange: FALSE   grey: not scored"
+    cv2.putText(framed, legend, (10, 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (255, 255, 255), 1, cv2.LINE_AA)
+    _, encoded = cv2.imencode(".jpg", framed, [cv2.IMWRITE_JPEG_QUALITY, 85])
+    return encoded.tobytes()
+
+
+def _scaled(image: Image) -> Image:
+    import cv2
+
+    height, width = image.shape[:2]
+    factor = LONG_SIDE / max(height, width)
+    return np.asarray(cv2.resize(image, (round(width * factor), round(height * factor))), dtype=np.uint8)
+
+
+def _draw_boxes(
+    image: Image,
+    outcome: Detection,
+    labels: Sequence[BibBox | FaceBox],
+    predictions: Sequence[BibBox | FaceBox],
+) -> None:
+    for row, label in enumerate(labels):
+        found = outcome.matches.prediction_of[row]
+        if not outcome.is_target[row]:
+            _box(image, label, GREY, 1, label.scope)
+        elif found < 0:
+            _box(image, label, RED, 3, f"MISSED {_name(label)}")
+        else:
+            read, expected = _name(predictions[found]), _name(label)
+            wrong = isinstance(label, BibBox) and read != expected and bib_rules.is_complete(label.number)
+            _box(image, label, RED if wrong else GREEN, 2, f"read {read}, is {expected}" if wrong else expected)
+    for row, prediction in enumerate(predictions):
+        if not outcome.matches.matched[row]:
+            word = "ignored" if outcome.ignored[row] else "FALSE"
+            _box(image, prediction, GREY if outcome.ignored[row] else ORANGE, 2, f"{word} {_name(prediction)}")
+
+
+def _name(box: BibBox | FaceBox) -> str:
+    return (box.number or "bib") if isinstance(box, BibBox) else "face"
+
+
+def _draw_links(image: Image, photo: EvaluatedPhoto) -> None:
+    """Labelled links as broad green lines, proposed ones as thin orange lines on top of them."""
+    import cv2
+
+    for side, colour, width in ((photo.labels, GREEN, 6), (photo.prediction, ORANGE, 2)):
+        bibs, faces = side.bibs or (), side.faces or ()
+        for link in side.links or ():
+            start, end = _centre(image, bibs[link.bib_index]), _centre(image, faces[link.face_index])
+            cv2.line(image, start, end, colour, width, cv2.LINE_AA)
+
+
+def _centre(image: Image, box: BibBox | FaceBox) -> tuple[int, int]:
+    height, width = image.shape[:2]
+    return round((box.x + box.w / 2) * width), round((box.y + box.h / 2) * height)
+
+
+def _box(image: Image, box: BibBox | FaceBox, colour: tuple[int, int, int], thickness: int, text: str) -> None:
+    import cv2
+
+    height, width = image.shape[:2]
+    left, top = round(box.x * width), round(box.y * height)
+    right, bottom = round((box.x + box.w) * width), round((box.y + box.h) * height)
+    cv2.rectangle(image, (left, top), (right, bottom), colour, thickness)
+    (text_width, text_height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.5, 1)
+    left, base = min(left, width - text_width), top - 4 if top - 4 > text_height else bottom + text_height + 4
+    cv2.rectangle(image, (left, base - text_height - 2), (left + text_width, base + 4), colour, -1)
+    cv2.putText(image, text, (left, base), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)

@@ -1,0 +1,115 @@
+"""What an evaluation comes to, before it is written anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.scoring import (
+    BibScorecard,
+    FaceScorecard,
+    Interval,
+    LinkScorecard,
+    NumberScorecard,
+    Tally,
+)
+from harness.types import PhotoLabels, PhotoPrediction
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The least overlap at which a prediction matches a label; runs with different ones are not comparable."""
+
+    bib_iou: float
+    face_iou: float
+
+    def __post_init__(self) -> None:
+        for name in ("bib_iou", "face_iou"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)}: expected a number above 0 and at most 1")
+
+
+@dataclass(frozen=True)
+class PhotoItem:
+    """One photo of the reference set that was evaluated."""
+
+    name: str
+    sha256: str
+    path: Path
+    labels: PhotoLabels
+
+
+@dataclass(frozen=True)
+class EvaluatedPhoto(PhotoItem):
+    """A photo with what the pipeline said about it and the seconds that each stage took."""
+
+    prediction: PhotoPrediction
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class FailedPhoto(PhotoItem):
+    """A photo that could not be evaluated, and why; `details` has the traceback of an unexpected error."""
+
+    reason: str
+    details: str = ""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scorecards of a run, photo by photo."""
+
+    bib: Tally[BibScorecard]
+    number: Tally[NumberScorecard]
+    face: Tally[FaceScorecard]
+    link: Tally[LinkScorecard]
+
+    @property
+    def tallies(self) -> dict[str, Tally[Any]]:
+        """All of them by name."""
+        return {"bib": self.bib, "number": self.number, "face": self.face, "link": self.link}
+
+    @property
+    def cards(self) -> dict[str, Any]:
+        """Their totals by name, as `format_scorecard` takes them."""
+        return {name: tally.scorecard() for name, tally in self.tallies.items()}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A reference set as one configuration sees it. The failed photos are in no scorecard."""
+
+    data_digest: str
+    thresholds: Thresholds
+    evaluated: tuple[EvaluatedPhoto, ...]
+    failed: tuple[FailedPhoto, ...]
+    scores: Scores
+    intervals: Mapping[str, Interval]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every photo was evaluated."""
+        return not self.failed
+
+    @property
+    def photos(self) -> int:
+        """How many photos the reference set has."""
+        return len(self.evaluated) + len(self.failed)
+
+    def metrics(self) -> dict[str, float]:
+        """All numbers by their MLflow names: rates with their intervals, counts, and seconds of each stage."""
+        metrics: dict[str, float] = {}
+        for card in self.scores.cards.values():
+            metrics |= card.metrics()
+        for name, interval in self.intervals.items():
+            metrics |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+        stages = {stage: sum(item.seconds[stage] for item in self.evaluated) for stage in ("bib", "face", "link")}
+        total = sum(stages.values())
+        metrics |= {f"runtime/{stage}_seconds": seconds for stage, seconds in stages.items()}
+        metrics |= {"runtime/pipeline_seconds": total}
+        metrics |= {"items/evaluated": len(self.evaluated), "items/failed": len(self.failed)}
+        if total:
+            metrics["runtime/photos_per_second"] = len(self.evaluated) / total
+        return metrics

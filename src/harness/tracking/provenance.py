@@ -1,0 +1,44 @@
+"""Where a run comes from: the code's commit and the versions of what it runs on."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+_PACKAGES = ("harness", "mlflow", "hydra-core", "numpy", "opencv-python-headless", "onnxruntime", "rapidocr")
+
+
+def provenance() -> dict[str, str]:
+    """Tags that say which code and which packages made a run."""
+    return {**_git(), **_versions(), "version.python": platform.python_version()}
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[f"version.{package}"] = version(package)
+        except PackageNotFoundError:
+            found[f"version.{package}"] = "not installed"
+    return found
+
+
+def _git() -> dict[str, str]:
+    """The commit of the checkout that this code runs from, and whether it was changed since; none when installed."""
+    here = Path(__file__).parent
+    tracked = _run_git(here, "ls-files", "--error-unmatch", Path(__file__).name)
+    commit = _run_git(here, "rev-parse", "HEAD")
+    if tracked is None or commit is None:
+        return {"git.commit": "not a checkout"}
+    dirty = bool(_run_git(here, "status", "--porcelain", "--untracked-files=no"))
+    return {"git.commit": commit, "mlflow.source.git.commit": commit, "git.dirty": str(dirty).lower()}
+
+
+def _run_git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,62 @@
+"""MLflow's own UI on a store, on the loopback interface, opened at the runs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+
+from harness.errors import HarnessError
+from harness.tracking.store import LocalStore
+from harness.tracking.sweeps import runs_page
+
+HOST = "127.0.0.1"
+_SECONDS_TO_START = 120.0
+
+
+def serve(store: LocalStore, port: int, open_browser: bool) -> int:
+    """Run the server until it ends or Ctrl-C; returns its exit code."""
+    if not (store.folder / "mlflow.db").is_file():
+        raise HarnessError(f"no runs in {store.folder} yet; make one with: harness preset=fast")
+    if _in_use(port):
+        raise HarnessError(f"port {port} is in use; choose another with --port")
+    page = f"http://{HOST}:{port}/{runs_page(store.open().runs_experiment)}"
+    command = [sys.executable, "-m", "mlflow", "server", "--host", HOST, "--port", str(port), "--workers", "1"]
+    command += ["--backend-store-uri", store.uri, "--default-artifact-root", (store.folder / "artifacts").as_uri()]
+    # The job runner serves features of MLflow that the harness does not use, with eight processes and 0.7 GB.
+    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as server:
+        try:
+            _wait(server, port)
+            print(f"MLflow is at {page}\nStop it with Ctrl-C.", flush=True)
+            if open_browser:
+                webbrowser.open(page)
+            return server.wait()
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            server.terminate()
+
+
+def _in_use(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def _wait(server: subprocess.Popen[bytes], port: int) -> None:
+    """Return when the server answers; raise where it ended or did not answer in time."""
+    deadline = time.monotonic() + _SECONDS_TO_START
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise HarnessError(f"MLflow's server ended with exit code {server.returncode}")
+        try:
+            with urllib.request.urlopen(f"http://{HOST}:{port}/health", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise HarnessError(f"MLflow's server did not answer within {_SECONDS_TO_START:.0f} seconds")
