@@ -1,7 +1,7 @@
 """From Hydra's config to a typed, checked RunSpec; nothing past this module sees a DictConfig.
 
-Each config group names a class as `_target_`: a frozen dataclass whose fields are the group's keys and types. So the
-YAML is the registry, and a backend's own class says what can be set.
+Each config group names a class as `_target_`: a frozen dataclass whose annotated fields are the group's keys, types and
+ranges. So the YAML is the registry, and a backend's own class says what can be set.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from hydra.core.config_store import ConfigStore
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from pydantic import TypeAdapter, ValidationError
 
+from harness.checks import first_error
 from harness.errors import ConfigError
 from harness.pipeline import Pipeline
 from harness.results import Thresholds
@@ -108,23 +110,13 @@ def instantiate(config: DictConfig, group: str) -> Any:
     """Make the object that a group describes, after checking every value against the fields of its class."""
     from hydra.utils import get_class
 
-    values = dict(config[group])
-    schema = OmegaConf.structured(get_class(values.pop("_target_")))
-    _unfreeze(schema)
+    values = OmegaConf.to_container(config[group], resolve=True)
+    assert isinstance(values, dict)
+    target = get_class(values.pop("_target_"))
     try:
-        return OmegaConf.to_object(OmegaConf.merge(schema, values))
-    except OmegaConfBaseException as error:
-        raise ConfigError(_explain_value(error, group)) from error
-    except ValueError as error:
-        raise ConfigError(f"{group}.{error}") from error
-
-
-def _unfreeze(node: Any) -> None:
-    """Let values be merged into the schema of a frozen dataclass; the object made of it is frozen all the same."""
-    OmegaConf.set_readonly(node, False)
-    for child in node.values():
-        if isinstance(child, DictConfig):
-            _unfreeze(child)
+        return TypeAdapter(target).validate_python(values, extra="forbid")
+    except ValidationError as error:
+        raise ConfigError(f"{group}.{first_error(error)}") from error
 
 
 def explain(error: HydraException | OmegaConfBaseException) -> str:
@@ -142,14 +134,8 @@ def explain(error: HydraException | OmegaConfBaseException) -> str:
         hint = f" Did you mean {'.'.join(filter(None, (parent, near[0])))}?" if near else ""
         return f"{cause.full_key}: no such key; {parent or 'the config'} has: {', '.join(keys)}.{hint}"
     if isinstance(cause, OmegaConfBaseException):
-        return _explain_value(cause)
+        return f"{cause.full_key}: {str(cause.msg or cause).splitlines()[0]}"
     return str(error)
-
-
-def _explain_value(error: OmegaConfBaseException, group: str = "") -> str:
-    key = ".".join(filter(None, (group, str(error.full_key or ""))))
-    message = str(error.msg or error).splitlines()[0]
-    return f"{key}: {message}"
 
 
 def _flatten(node: Any, prefix: str = "") -> dict[str, str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from harness.scoring import (
     BibScorecard,
@@ -17,18 +19,15 @@ from harness.scoring import (
 )
 from harness.types import PhotoLabels, PhotoPrediction
 
+Overlap = Annotated[float, Field(gt=0, le=1)]
+
 
 @dataclass(frozen=True)
 class Thresholds:
     """The least overlap at which a prediction matches a label; runs with different ones are not comparable."""
 
-    bib_iou: float
-    face_iou: float
-
-    def __post_init__(self) -> None:
-        for name in ("bib_iou", "face_iou"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)}: expected a number above 0 and at most 1")
+    bib_iou: Overlap
+    face_iou: Overlap
 
 
 @dataclass(frozen=True)

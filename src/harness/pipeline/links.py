@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.checks import Positive
 from harness.types import BibBox, BibFaceLink, FaceBox
 
 
@@ -21,13 +22,11 @@ class GeometricLinker:
 
     min_drop: float
     max_drop: float
-    half_width: float
+    half_width: Positive
 
     def __post_init__(self) -> None:
         if not self.min_drop < self.max_drop:
-            raise ValueError(f"min_drop={self.min_drop}, max_drop={self.max_drop}: expected min_drop < max_drop")
-        if self.half_width <= 0:
-            raise ValueError(f"half_width={self.half_width}: expected a number above 0")
+            raise ValueError(f"min_drop={self.min_drop} is not below max_drop={self.max_drop}")
 
     def link(self, bibs: Sequence[BibBox], faces: Sequence[FaceBox], aspect: float) -> tuple[BibFaceLink, ...]:
         """Assign bibs to faces. `aspect` is the image's width over its height."""

@@ -10,10 +10,11 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from harness.checks import Share, first_error
 from harness.errors import ReferenceSetError
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
@@ -26,7 +27,6 @@ FaceBoxTag = Literal["tiny", "blurry", "occluded", "profile", "looking_down"]
 _OLD_FACE_SCOPES = {"ignore": "exclude", "unknown": "uncertain"}
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Index = Annotated[int, Field(ge=0)]
 
 
@@ -48,10 +48,10 @@ class PhotoRecord(_Record):
 class BibRecord(_Record):
     """One labelled bib."""
 
-    x: Unit
-    y: Unit
-    w: Unit
-    h: Unit
+    x: Share
+    y: Share
+    w: Share
+    h: Share
     number: str | None = None
     scope: BibScope = BibScope.BIB
     tags: list[str] = []
@@ -72,10 +72,10 @@ class BibRecord(_Record):
 class FaceRecord(_Record):
     """One labelled face."""
 
-    x: Unit
-    y: Unit
-    w: Unit
-    h: Unit
+    x: Share
+    y: Share
+    w: Share
+    h: Share
     scope: Annotated[FaceScope, BeforeValidator(lambda s: _OLD_FACE_SCOPES.get(s, s))] = FaceScope.KEEP
     identity: str | None = None
     tags: list[FaceBoxTag] = []
@@ -184,7 +184,7 @@ def read_file(root: Path, kind: type[F]) -> F:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        raise ReferenceSetError(f"{path}: {_describe(error)}") from error
+        raise ReferenceSetError(f"{path}: {first_error(error)}") from error
 
 
 def write_file(root: Path, content: _File) -> None:
@@ -206,10 +206,3 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def _describe(error: ValidationError) -> str:
-    first: Any = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the file"
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"{where}: {first['msg']}, got {first['input']!r:.80}{more}"

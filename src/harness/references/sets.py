@@ -64,20 +64,11 @@ class StagingSet:
     """A folder of photos and labels as it is now; `split` selects which of its photos are evaluated."""
 
     root: str
-    split: str
-
-    def __post_init__(self) -> None:
-        check_split(self.split)
+    split: Split
 
     def load(self) -> ReferenceSet:
         """Read and check the folder."""
         return load_set(Path(self.root), "staging", self.split)
-
-
-def check_split(split: str) -> None:
-    """Refuse a split that does not exist."""
-    if split not in set(Split):
-        raise ValueError(f"split={split}: expected one of {', '.join(Split)}")
 
 
 def split_of(sha256: str) -> Split:

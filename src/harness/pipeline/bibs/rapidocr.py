@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from harness.checks import Pixels, Positive, Share
 from harness.pipeline.images import scale_to, to_unit
 from harness.pipeline.stages import Image
 from harness.pipeline.weights import Weights
@@ -19,29 +22,25 @@ from harness.types import BibBox
 #: RapidOCR scales pictures by rules of its own; the scale is ours to choose, so its limits are set out of reach.
 _NO_LIMIT = 1 << 16
 
+Digits = Annotated[int, Field(ge=1, le=9)]
+
 
 @dataclass(frozen=True)
 class RapidOcr:
     """PP-OCR text detection and recognition through RapidOCR, filtered to digits."""
 
-    long_side: int
-    min_score: float
-    min_digits: int
-    max_digits: int
-    widen: float
-    heighten: float
+    long_side: Pixels
+    min_score: Share
+    min_digits: Digits
+    max_digits: Digits
+    widen: Positive
+    heighten: Positive
     detector: Weights
     recognizer: Weights
 
     def __post_init__(self) -> None:
-        if self.long_side < 32:
-            raise ValueError(f"long_side={self.long_side}: expected at least 32 pixels")
-        if not 0 <= self.min_score <= 1:
-            raise ValueError(f"min_score={self.min_score}: expected a number from 0 to 1")
-        if not 1 <= self.min_digits <= self.max_digits:
-            raise ValueError(
-                f"min_digits={self.min_digits}, max_digits={self.max_digits}: expected 1 <= min_digits <= max_digits"
-            )
+        if self.min_digits > self.max_digits:
+            raise ValueError(f"min_digits={self.min_digits} is above max_digits={self.max_digits}")
 
     @property
     def models(self) -> tuple[Weights, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from harness.checks import Pixels, Share
 from harness.errors import WeightsError
 from harness.pipeline.images import scale_to, to_unit
 from harness.pipeline.stages import Image
@@ -20,16 +21,10 @@ _STRIDE = 32
 class Scrfd:
     """insightface's SCRFD on the photo scaled to `long_side`."""
 
-    long_side: int
-    threshold: float
-    nms_iou: float
+    long_side: Pixels
+    threshold: Share
+    nms_iou: Share
     weights: Weights
-
-    def __post_init__(self) -> None:
-        if self.long_side < 32:
-            raise ValueError(f"long_side={self.long_side}: expected at least 32 pixels")
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold={self.threshold}: expected a number from 0 to 1")
 
     @property
     def models(self) -> tuple[Weights, ...]:

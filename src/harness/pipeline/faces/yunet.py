@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from harness.checks import Pixels, Share
 from harness.pipeline.images import scale_to, to_unit
 from harness.pipeline.stages import Image
 from harness.pipeline.weights import Weights
@@ -18,16 +19,10 @@ _TOP_K = 5000
 class YuNet:
     """OpenCV's face detector on the photo scaled to `long_side`."""
 
-    long_side: int
-    threshold: float
-    nms_iou: float
+    long_side: Pixels
+    threshold: Share
+    nms_iou: Share
     weights: Weights
-
-    def __post_init__(self) -> None:
-        if self.long_side < 32:
-            raise ValueError(f"long_side={self.long_side}: expected at least 32 pixels")
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold={self.threshold}: expected a number from 0 to 1")
 
     @property
     def models(self) -> tuple[Weights, ...]:

@@ -1,0 +1,22 @@
+"""Checking what comes from outside, once: types for the fields of config and label files, and errors in words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+#: A share, a score or a normalised coordinate.
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+#: A length that a picture can be scaled to.
+Pixels = Annotated[int, Field(ge=32, le=16384)]
+#: A number above zero.
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def first_error(error: ValidationError) -> str:
+    """The first thing that is wrong: where, what was expected and what came; and how many more there are."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the file"
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"{where}: {first['msg']}, got {first['input']!r:.80}{more}"
