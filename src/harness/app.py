@@ -8,7 +8,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -103,9 +102,9 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         return  # the sweep itself has failed on this, and says so
     from harness.tracking.sweeps import log_sweep
 
-    overview = log_sweep(store, sweep_id)
+    overview = log_sweep(store, sweep_id) if store.exists else None
     if overview is None:
-        shutil.rmtree(Path(store.root) / "sweeps" / sweep_id, ignore_errors=True)
+        shutil.rmtree(store.folder / "sweeps" / sweep_id, ignore_errors=True)
         return
     print(f"\nSweep {sweep_id}: {overview.jobs} runs\n\n{overview.table}\n")
     print(f"MLflow overview {overview.run_id}   compare the runs with: harness mlflow", flush=True)

@@ -116,7 +116,7 @@ def instantiate(config: DictConfig, group: str) -> Any:
     try:
         return TypeAdapter(target).validate_python(values, extra="forbid")
     except ValidationError as error:
-        raise ConfigError(f"{group}.{first_error(error)}") from error
+        raise ConfigError(first_error(error, group)) from error
 
 
 def explain(error: HydraException | OmegaConfBaseException) -> str:

@@ -21,7 +21,7 @@ _SECONDS_TO_START = 120.0
 
 def serve(store: LocalStore, port: int, open_browser: bool) -> int:
     """Run the server until it ends or Ctrl-C; returns its exit code."""
-    if not (store.folder / "mlflow.db").is_file():
+    if not store.exists:
         raise HarnessError(f"no runs in {store.folder} yet; make one with: harness preset=fast")
     if _in_use(port):
         raise HarnessError(f"port {port} is in use; choose another with --port")

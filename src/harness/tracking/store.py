@@ -41,6 +41,11 @@ class LocalStore:
         """The tracking URI."""
         return f"sqlite:///{self.folder / 'mlflow.db'}"
 
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever stored here."""
+        return (self.folder / "mlflow.db").is_file()
+
     def open(self) -> OpenStore:
         """Make the store ready under a lock: two processes that migrate a new database at once would ruin it."""
         from mlflow import MlflowClient

@@ -1,0 +1,106 @@
+"""A tiny reference set of real pictures, made once a session, and a way to run the command line on it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from harness.references.files import (
+    BibFaceLinks,
+    BibGroundTruth,
+    FaceGroundTruth,
+    PhotoIndex,
+    write_file,
+)
+
+WIDTH, HEIGHT = 480, 860
+#: Person -> number on the bib and face box, in pixels of the scaled picture. None: the person wears no bib.
+PEOPLE: dict[str, tuple[str | None, tuple[int, int, int, int]]] = {
+    "P001": ("417", (206, 74, 64, 92)),
+    "P005": ("2085", (206, 69, 73, 102)),
+    "P006": (None, (206, 71, 65, 89)),
+}
+BIB = (185, 260, 110, 90)
+#: Small pictures, so that real models answer in a fraction of a second.
+QUICK = ("bib.long_side=640", "face.long_side=640")
+
+RunHarness = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def unit(box: tuple[int, int, int, int]) -> dict[str, float]:
+    x, y, w, h = box
+    return {"x": x / WIDTH, "y": y / HEIGHT, "w": w / WIDTH, "h": h / HEIGHT}
+
+
+def person_picture(person: str, number: str | None) -> Image.Image:
+    """A full-body picture with the number on the chest."""
+    spec = find_spec("openpeople")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    source = Path(spec.submodule_search_locations[0]) / "data" / "curated" / person / "assets" / "studio_posture.jpg"
+    picture = Image.open(source).convert("RGB").resize((WIDTH, HEIGHT))
+    if number:
+        draw, (x, y, w, h) = ImageDraw.Draw(picture), BIB
+        draw.rectangle((x, y, x + w, y + h), fill="white", outline="black")
+        font = ImageFont.load_default(size=42)
+        draw.text((x + w / 2, y + h / 2), number, fill="black", font=font, anchor="mm")
+    return picture
+
+
+@pytest.fixture(scope="session")
+def _tiny_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("tiny")
+    (root / "photos").mkdir()
+    index, bibs, faces, links = {}, {}, {}, {}
+    for person, (number, face) in PEOPLE.items():
+        picture = root / "photos" / f"{person}.jpg"
+        person_picture(person, number).save(picture, quality=92)
+        sha256 = hashlib.sha256(picture.read_bytes()).hexdigest()
+        size = picture.stat().st_size
+        picture.rename(picture.with_name(f"{sha256}.jpg"))
+        record = {"names": [f"{person}.jpg"], "width": WIDTH, "height": HEIGHT, "bytes": size}
+        index[sha256] = record | {"added_at": "2026-01-01T00:00:00Z", "split": "iteration"}
+        boxes = [unit(BIB) | {"number": number}] if number else []
+        bibs[sha256] = {"labeled": True, "boxes": boxes}
+        faces[sha256] = {"labeled": True, "boxes": [unit(face) | {"identity": person}]}
+        links[sha256] = [(0, 0)] if number else []
+    write_file(root, PhotoIndex.model_validate({"photos": index}))
+    write_file(root, BibGroundTruth.model_validate({"photos": bibs}))
+    write_file(root, FaceGroundTruth.model_validate({"photos": faces}))
+    write_file(root, BibFaceLinks.model_validate({"photos": links}))
+    return root
+
+
+@pytest.fixture
+def tiny_set(_tiny_set: Path, tmp_path: Path) -> Path:
+    """A copy of three small photos with exact labels, to use and to break."""
+    return Path(shutil.copytree(_tiny_set, tmp_path / "set"))
+
+
+@pytest.fixture
+def run_harness(tmp_path: Path) -> RunHarness:
+    """`python -m harness ...` in an empty folder, as a user would start it."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "HARNESS_CACHE": str(tmp_path / "cache")}
+        command = [sys.executable, "-m", "harness", *arguments]
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+    return run
+
+
+@pytest.fixture
+def work(run_harness: RunHarness, tmp_path: Path) -> Path:
+    """The folder that `run_harness` runs in."""
+    return tmp_path / "work"

@@ -1,0 +1,159 @@
+"""The command line as its user meets it: help, mistakes, a run, a sweep, an interruption."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from mlflow.entities import Run
+
+from harness.tracking.store import LocalStore
+
+from .conftest import QUICK, RunHarness
+
+HEAVY = {"mlflow", "cv2", "onnxruntime", "optuna", "hydra", "numpy", "pydantic"}
+
+
+def staging(root: Path) -> tuple[str, ...]:
+    return ("references=staging", f"references.root={root}", "preset=fast", *QUICK)
+
+
+def stored_runs(folder: Path, experiment: str = "runs") -> list[Run]:
+    """All runs, or with `sweeps` the overviews, that a folder's store holds."""
+    store = LocalStore(str(folder / "mlruns"), "harness")
+    if not store.exists:
+        return []
+    opened = store.open()
+    return list(opened.client.search_runs([getattr(opened, f"{experiment}_experiment")]))
+
+
+def test_help_covers_both_halves_and_imports_nothing_heavy() -> None:
+    code = "import sys\nfrom harness.__main__ import run\nrun(['--help'])\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "preset       balanced, best, fast" in done.stdout
+    assert "mlflow       open MLflow's UI" in done.stdout
+    assert not HEAVY & set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["preset=nope"], "preset=nope: no such choice; preset is one of: balanced, best, fast"),
+        (["face.threshold=abc"], "face.threshold: Input should be a valid number"),
+        (["references.root=/does/not/exist"], "references.root: no reference set at /does/not/exist"),
+        (["-m", "preset=nope,fast"], "preset=nope: no such choice"),
+        (["nonsense"], "invalid choice: 'nonsense'"),
+        (["mlflow"], "no runs in .* yet"),
+        (["mlflow", "tracking.rot=x"], "tracking.rot: no such key; tracking has: experiment, root"),
+    ],
+)
+def test_a_mistake_is_told_briefly_and_leaves_nothing_behind(
+    run_harness: RunHarness, work: Path, arguments: list[str], message: str
+) -> None:
+    done = run_harness(*arguments)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert re.search(message, done.stderr)
+    assert len(done.stderr.splitlines()) <= 3
+    assert [path for path in work.rglob("*") if path.is_file()] == []
+
+
+def test_a_run_is_shown_and_logged(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
+    done = run_harness(*staging(tiny_set), "note=first try")
+    assert done.returncode == 0, done.stderr
+    for title in ("Bib detection", "Bib reading (OCR)", "Numbers", "Face detection", "Bib-face links"):
+        assert title in done.stdout
+    (run,) = stored_runs(work)
+    assert run.info.run_id in done.stdout
+    assert run.info.status == "FINISHED"
+    assert run.data.metrics["number/f1"] == 1.0
+    assert run.data.metrics["face/photos"] == 3
+    assert run.data.metrics["link/gt_links"] == 2
+    assert run.data.params["bib.long_side"] == "640"
+    tags = run.data.tags
+    assert tags["note"] == "first try"
+    assert tags["outcome"] == "COMPLETE"
+    assert len(tags["data.digest"]) == 64
+    assert tags["model.licences"] == "Apache-2.0, MIT"
+    assert "face_detection_yunet" in " ".join(tags)
+    assert "| Numbers | F1 | 100.0% |" in tags["mlflow.note.content"]
+
+
+def test_a_corrupt_photo_makes_the_run_incomplete(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
+    broken = sorted((tiny_set / "photos").iterdir())[0]
+    broken.write_bytes(broken.read_bytes()[:3000])
+    done = run_harness(*staging(tiny_set))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "INCOMPLETE: 1 of 3 photos could not be evaluated" in done.stderr
+    assert broken.name in done.stderr
+    (run,) = stored_runs(work)
+    assert run.info.status == "FAILED"
+    assert run.data.tags["outcome"] == "INCOMPLETE"
+    assert run.data.metrics["items/failed"] == 1
+    assert run.data.metrics["face/photos"] == 2
+
+
+def test_a_sweep_is_flat_runs_and_an_overview(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
+    done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *QUICK)
+    assert done.returncode == 0, done.stderr
+    runs = stored_runs(work)
+    assert {run.info.run_name.split()[0] for run in runs} == {"fast", "best"}
+    (sweep_id,) = {run.data.tags["sweep_id"] for run in runs}
+    (overview,) = stored_runs(work, "sweeps")
+    assert overview.data.tags["sweep_id"] == sweep_id
+    assert overview.data.metrics["jobs"] == 2
+    assert overview.data.params["swept"] == "preset"
+    assert "mlflow.parentRunId" not in runs[0].data.tags
+
+
+def test_a_failing_job_does_not_stop_the_sweep(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
+    done = run_harness(
+        "-m", *staging(tiny_set), "face.weights.file=missing.onnx,models/face_detection_yunet_2023mar_int8bq.onnx"
+    )
+    assert done.returncode == 1
+    assert "missing.onnx: not found" in done.stderr
+    assert done.stderr.count("missing.onnx: not found") == 1
+    assert [run.info.status for run in stored_runs(work)] == ["FINISHED"]
+    assert len(stored_runs(work, "sweeps")) == 1
+
+
+def test_ctrl_c_ends_the_run_as_killed(tmp_path: Path, tiny_set: Path) -> None:
+    slow = ("bib.long_side=6000", "face.long_side=6000")
+    command = [sys.executable, "-m", "harness", *staging(tiny_set), *slow]
+    work = tmp_path / "killed"
+    work.mkdir()
+    process = subprocess.Popen(command, cwd=work, env=os.environ, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not stored_runs(work):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    (run,) = stored_runs(work)
+    assert run.info.status == "KILLED"
+    left = {path.name for path in (work / "mlruns").rglob("*") if path.is_file()}
+    assert left <= {"mlflow.db", "mlflow.db-wal", "mlflow.db-shm", ".lock"}
+
+
+@pytest.mark.slow
+def test_eight_first_runs_at_once(tmp_path: Path, tiny_set: Path) -> None:
+    command = [sys.executable, "-m", "harness", *staging(tiny_set)]
+    processes = [
+        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(8)
+    ]
+    errors = [process.communicate(timeout=500)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 8, errors
+    runs = stored_runs(tmp_path)
+    assert [run.info.status for run in runs] == ["FINISHED"] * 8
+    assert all(run.data.metrics["number/f1"] == 1.0 for run in runs)

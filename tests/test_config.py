@@ -1,0 +1,66 @@
+"""Configs: each composes and fits its class; a mistake is named together with what exists."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hydra.utils import get_class
+from omegaconf import OmegaConf
+
+from harness.config import build, compose, conf_dir
+from harness.errors import ConfigError
+
+GROUP_FILES = sorted(path for path in conf_dir().glob("*/*.yaml") if path.parent.name != "preset")
+PRESETS = sorted(path.stem for path in (conf_dir() / "preset").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", GROUP_FILES, ids=lambda path: f"{path.parent.name}={path.stem}")
+def test_a_group_file_lists_every_field_of_its_class(path: Path) -> None:
+    content = OmegaConf.to_container(OmegaConf.load(path))
+    assert isinstance(content, dict)
+    target = get_class(content.pop("_target_"))
+    assert set(content) == {field.name for field in fields(target)}
+
+
+@pytest.mark.parametrize("path", GROUP_FILES, ids=lambda path: f"{path.parent.name}={path.stem}")
+def test_every_choice_builds(path: Path) -> None:
+    build(compose([f"{path.parent.name}={path.stem}"]))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_builds_with_every_face_backend_and_knows_its_name(preset: str) -> None:
+    for backend in ("yunet", "scrfd"):
+        assert build(compose([f"preset={preset}", f"face={backend}"])).preset == preset
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("preset=nope", "preset=nope: no such choice; preset is one of: balanced, best, fast"),
+        ("face.treshold=1", "face.treshold: no such key; face has: long_side, .*Did you mean face.threshold"),
+        ("presett=fast", "presett: no such key; the config has: .*Did you mean preset"),
+        ("face.threshold=abc", "face.threshold: Input should be a valid number.*got 'abc'"),
+        ("face.threshold=2", "face.threshold: Input should be less than or equal to 1, got 2"),
+        ("face.threshold=nan", "face.threshold: Input should be a finite number"),
+        ("bib.long_side=0", "bib.long_side: Input should be greater than or equal to 32"),
+        ("bib.min_digits=7", "bib: min_digits=7 is above max_digits=5"),
+        ("+face.foo=1", "face.foo: no such key"),
+        ("seed=abc", "seed: Value 'abc' of type 'str' could not be converted to Integer"),
+        ("references.split=some", "references.split: Input should be 'iteration', 'holdout' or 'full'"),
+        ("scoring.bib_iou=0", "scoring.bib_iou: Input should be greater than 0"),
+        ("face.threshold=[", "not a valid override"),
+    ],
+)
+def test_a_mistake_is_named(override: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(compose([override]))
+
+
+def test_params_are_flat_and_say_what_is_computed_not_where_it_is_kept() -> None:
+    params = build(compose(["preset=fast", "note=hello"])).params
+    assert params["preset"] == "fast"
+    assert params["face.long_side"] == "960"
+    assert params["bib.detector.licence"] == "Apache-2.0"
+    assert not [key for key in params if key.startswith(("tracking", "note", "sweep_id"))]
