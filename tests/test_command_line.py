@@ -14,8 +14,7 @@ import pytest
 from mlflow.entities import Run
 
 from harness.tracking.store import LocalStore
-
-from .conftest import QUICK, RunHarness
+from tests.conftest import QUICK, RunHarness
 
 HEAVY = {"mlflow", "cv2", "onnxruntime", "optuna", "hydra", "numpy", "pydantic"}
 

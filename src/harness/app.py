@@ -19,8 +19,8 @@ from harness.config import build, compose, conf_dir, explain, instantiate
 from harness.errors import ConfigError, HarnessError, IncompleteError
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
-#: Overrides that say where a run goes and not what it is; they are no part of its name.
-_NOT_IN_NAME = ("sweep_id=", "tracking", "note=", "hydra")
+#: Overrides that stand in a run's tags and are no part of its name.
+_NOT_IN_NAME = ("sweep_id=", "tracking", "references", "note=", "hydra")
 
 
 def run_app(arguments: Sequence[str]) -> int:

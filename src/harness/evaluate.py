@@ -47,7 +47,8 @@ def evaluate(spec: RunSpec) -> RunResult:
     """Run one configuration on one reference set and log it."""
     references = spec.references.load()
     spec.pipeline.load()
-    with tracked_run(spec.tracking, run_name(spec), run_tags(spec, references)) as run:
+    store = spec.tracking.open()
+    with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references)) as run:
         evaluated, failed = predict(spec.pipeline, references.photos)
         scores = score(spec.thresholds, evaluated)
         spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
@@ -62,6 +63,7 @@ def evaluate(spec: RunSpec) -> RunResult:
                     description=describe(spec, references, evaluation),
                     files=Path(folder),
                     tables={"photos.json": photo_table(evaluation)},
+                    dataset=(f"{references.name} ({references.split})", references.digest),
                     failed=not evaluation.complete,
                 )
             )

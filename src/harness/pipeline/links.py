@@ -2,7 +2,7 @@
 
 Distances are measured in heights of the face, so that near and far runners follow the same rule. Pairs outside the
 range are refused; among the rest the one-to-one assignment with the best total fit is taken (a pair in the middle of
-the range fits 1, one in its corner 0), so that a poor pair never breaks up a good one.
+the range fits 1, one at its edge 0), so that a poor pair never breaks up a good one.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ class GeometricLinker:
         aside = ((bib[:, None, 0] + bib[:, None, 2] / 2) - (face[:, 0] + face[:, 2] / 2)) * aspect / height
         drop = ((bib[:, None, 1] + bib[:, None, 3] / 2) - (face[:, 1] + face[:, 3] / 2)) / height
         middle, reach = (self.min_drop + self.max_drop) / 2, (self.max_drop - self.min_drop) / 2
-        strain = (aside / self.half_width) ** 2 + ((drop - middle) / reach) ** 2
         allowed = (np.abs(aside) <= self.half_width) & (drop >= self.min_drop) & (drop <= self.max_drop)
-        fit = np.where(allowed, 1 - strain / 2, 0.0)
+        fit = np.where(allowed, (1 - (aside / self.half_width) ** 2) * (1 - ((drop - middle) / reach) ** 2), 0.0)
         rows, columns = linear_sum_assignment(fit, maximize=True)
         return tuple(BibFaceLink(int(b), int(f)) for b, f in zip(rows, columns, strict=True) if allowed[b, f])

@@ -87,7 +87,7 @@ def load_set(root: Path, name: str, split: str) -> ReferenceSet:
     faces = read_file(root, FaceGroundTruth)
     links = read_file(root, BibFaceLinks)
     photos = []
-    for sha256, record in sorted(index.photos.items()):
+    for sha256, record in sorted(index.photos.items(), key=lambda item: (item[1].names[0], item[0])):
         if split not in (Split.FULL, record.split):
             continue
         bib = bibs.photos.get(sha256, BibLabels())

@@ -12,7 +12,8 @@ _PACKAGES = ("harness", "mlflow", "hydra-core", "numpy", "opencv-python-headless
 
 def provenance() -> dict[str, str]:
     """Tags that say which code and which packages made a run."""
-    return {**_git(), **_versions(), "version.python": platform.python_version()}
+    source = {"mlflow.source.name": "harness", "mlflow.source.type": "LOCAL"}
+    return {**source, **_git(), **_versions(), "version.python": platform.python_version()}
 
 
 def _versions() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,14 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.tracking.store import LocalStore, OpenStore
+from harness.tracking.store import OpenStore
 
 _PARAMS_PER_CALL = 100
+#: MLflow's own limit for a dataset's digest; the tag `data.digest` has the whole of it.
+_DIGEST_LENGTH = 36
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a finished evaluation leaves in MLflow. `tables` are shown as such by its UI; `files` is a folder."""
+    """What a finished evaluation leaves in MLflow. `tables` are shown as such by its UI, `files` is a
+    folder, `dataset` a name and a digest."""
 
     params: Mapping[str, str]
     metrics: Mapping[str, float]
@@ -24,6 +28,7 @@ class RunRecord:
     description: str
     files: Path | None = None
     tables: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    dataset: tuple[str, str] | None = None
     failed: bool = False
 
 
@@ -37,7 +42,7 @@ class TrackedRun:
 
     def log(self, record: RunRecord) -> None:
         """Write everything of the run."""
-        from mlflow.entities import Metric, Param, RunTag
+        from mlflow.entities import Dataset, DatasetInput, Metric, Param, RunTag
 
         client, now = self.store.client, int(time.time() * 1000)
         params = [Param(key, value) for key, value in record.params.items()]
@@ -50,21 +55,19 @@ class TrackedRun:
             client.log_batch(self.run_id, params=params[start : start + _PARAMS_PER_CALL])
         if record.files is not None:
             client.log_artifacts(self.run_id, str(record.files))
+        if record.dataset is not None:
+            name, digest = record.dataset
+            source = json.dumps({"digest": digest})
+            dataset = Dataset(name, digest[:_DIGEST_LENGTH], source_type="reference set", source=source)
+            client.log_inputs(self.run_id, [DatasetInput(dataset)])
         for name, table in record.tables.items():
             client.log_table(self.run_id, {column: list(values) for column, values in table.items()}, name)
         self.failed = record.failed
 
 
 @contextmanager
-def tracked_run(store: LocalStore, name: str, tags: Mapping[str, str]) -> Iterator[TrackedRun]:
-    """A new run in the store's experiment. Ctrl-C ends it as KILLED, an error or an incomplete record as FAILED."""
-    opened = store.open()
-    with _running(opened, opened.runs_experiment, name, tags) as run:
-        yield run
-
-
-@contextmanager
-def _running(store: OpenStore, experiment: str, name: str, tags: Mapping[str, str]) -> Iterator[TrackedRun]:
+def tracked_run(store: OpenStore, experiment: str, name: str, tags: Mapping[str, str]) -> Iterator[TrackedRun]:
+    """A new run. Ctrl-C ends it as KILLED, an error or an incomplete record as FAILED."""
     created = store.client.create_run(experiment, run_name=name, tags=dict(tags))
     run = TrackedRun(store, created.info.run_id)
     status = "FAILED"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -28,9 +30,11 @@ def serve(store: LocalStore, port: int, open_browser: bool) -> int:
     page = f"http://{HOST}:{port}/{runs_page(store.open().runs_experiment)}"
     command = [sys.executable, "-m", "mlflow", "server", "--host", HOST, "--port", str(port), "--workers", "1"]
     command += ["--backend-store-uri", store.uri, "--default-artifact-root", (store.folder / "artifacts").as_uri()]
+    command += ["--uvicorn-opts", "--log-level=warning"]
     # The job runner serves features of MLflow that the harness does not use, with eight processes and 0.7 GB.
-    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as server:
+    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "PYTHONWARNINGS": "ignore"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True) as server:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             _wait(server, port)
             print(f"MLflow is at {page}\nStop it with Ctrl-C.", flush=True)
@@ -40,7 +44,14 @@ def serve(store: LocalStore, port: int, open_browser: bool) -> int:
         except KeyboardInterrupt:
             return 0
         finally:
-            server.terminate()
+            signal.signal(signal.SIGTERM, before)
+            _stop(server)
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    """End the server and the workers that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGTERM)
 
 
 def _in_use(port: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from harness.tracking.runs import RunRecord, _running
+from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore
 
 HEADLINES = ("number/f1", "ocr/accuracy", "bib/f1", "face/f1", "link/f1", "runtime/pipeline_seconds")
@@ -57,7 +57,7 @@ def log_sweep(store: LocalStore, sweep_id: str) -> SweepOverview | None:
     table = _markdown(names, rows)
     chart = runs_page(opened.runs_experiment, search, chart=True)
     description = f"{len(runs)} runs, sweep `{sweep_id}`. [Compare them in a chart]({chart}).\n\n{table}"
-    with _running(opened, opened.sweeps_experiment, f"sweep {sweep_id}", {"sweep_id": sweep_id}) as run:
+    with tracked_run(opened, opened.sweeps_experiment, f"sweep {sweep_id}", {"sweep_id": sweep_id}) as run:
         columns = {name: [row[number] for row in rows] for number, name in enumerate(names)}
         record = RunRecord(
             params={"swept": ", ".join(varied)},

