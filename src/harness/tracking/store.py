@@ -50,6 +50,7 @@ class LocalStore:
         """Make the store ready under a lock: two processes that migrate a new database at once would ruin it."""
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
 
         for chatty in ("alembic", "mlflow.store.db.utils"):
             logging.getLogger(chatty).setLevel(logging.WARNING)
@@ -65,8 +66,9 @@ class LocalStore:
                     self._experiment(client, self.experiment),
                     self._experiment(client, f"{self.experiment}-sweeps"),
                 )
-        except (OSError, MlflowException) as error:
-            raise HarnessError(f"tracking.root: cannot open the MLflow store in {self.folder}: {error}") from error
+        except (OSError, MlflowException, SQLAlchemyError) as error:
+            reason = str(error).splitlines()[0]
+            raise HarnessError(f"tracking.root: cannot open the MLflow store in {self.folder}: {reason}") from error
 
     def _experiment(self, client: MlflowClient, name: str) -> str:
         found = client.get_experiment_by_name(name)

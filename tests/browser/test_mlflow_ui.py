@@ -1,0 +1,70 @@
+"""A sweep as a person sees it in MLflow's own pages."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from harness.tracking.store import LocalStore
+from harness.tracking.sweeps import runs_page
+from tests.conftest import QUICK, RunHarness
+
+pytestmark = pytest.mark.browser
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def swept(run_harness: RunHarness, work: Path, tiny_set: Path) -> Path:
+    """A folder whose store holds a sweep over two presets."""
+    done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *QUICK)
+    assert done.returncode == 0, done.stderr
+    return work
+
+
+@pytest.fixture
+def address(swept: Path) -> Iterator[str]:
+    """`harness mlflow` on that store; ends with the test, and so do the processes that it started."""
+    port = free_port()
+    command = [sys.executable, "-m", "harness", "mlflow", "--no-browser", "--port", str(port)]
+    with subprocess.Popen(command, cwd=swept, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        first = server.stdout.readline()
+        try:
+            found = re.search(r"MLflow is at (http://127\.0\.0\.1:\d+/)", first)
+            assert found, first
+            yield found[1]
+        finally:
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(timeout=60) == 0
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, address: str, page: Page) -> None:
+    store = LocalStore(str(swept / "mlruns"), "harness").open()
+
+    page.goto(address + runs_page(store.runs_experiment), wait_until="domcontentloaded")
+    for preset in ("fast", "best"):
+        expect(page.get_by_role("link", name=re.compile(rf"^{preset}\b")).first).to_be_visible()
+
+    page.goto(address + runs_page(store.runs_experiment, chart=True), wait_until="domcontentloaded")
+    page.reload(wait_until="domcontentloaded")
+    expect(page.get_by_text("number/f1", exact=True).first).to_be_visible()
+
+    (overview,) = store.client.search_runs([store.sweeps_experiment])
+    page.goto(f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")
+    expect(page.get_by_role("cell", name="FINISHED").first).to_be_visible()
+    expect(page.get_by_role("link", name="Compare them in a chart")).to_be_visible()

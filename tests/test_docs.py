@@ -1,0 +1,49 @@
+"""Documentation keeps step: every command, config group and exit code that exists is explained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import errors
+from harness.__main__ import INTERRUPTED
+from harness.cli import COMMANDS
+from harness.cli.help import config_groups
+from harness.errors import HarnessError
+
+ROOT = Path(__file__).parents[1]
+COMMANDS_PAGE = (ROOT / "docs" / "commands.md").read_text()
+CONFIG_PAGE = (ROOT / "docs" / "config.md").read_text()
+
+
+@pytest.mark.parametrize("command", [command.NAME for command in COMMANDS])
+def test_every_command_is_documented(command: str) -> None:
+    assert f"## `harness {command}" in COMMANDS_PAGE
+
+
+@pytest.mark.parametrize("group", config_groups())
+def test_every_config_group_and_choice_is_documented(group: str) -> None:
+    for choice in config_groups()[group]:
+        assert f"`{group}={choice}`" in CONFIG_PAGE
+
+
+def test_every_exit_code_is_documented() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, HarnessError)]
+    for code in {kind.exit_code for kind in kinds} | {0, INTERRUPTED}:
+        assert re.search(rf"^\| {code} \|", COMMANDS_PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name
+)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if not target.startswith(("http:", "https:")):
+            assert (page.parent / target).exists(), target
+
+
+def test_the_tree_names_no_machine() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "conf").rglob("*.yaml")]:
+        assert not re.search(r"(/root/|/home/|/work/)", page.read_text()), page
