@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from harness.references.sample.arrays import Canvas, blur, resize
 from harness.references.sample.cutouts import pixels
 from harness.references.sample.people import AMATEUR
 from harness.references.sample.scenes import Scene
-
-Canvas = NDArray[np.float32]
 
 # Columns of the amateur pictures that show no person, and the row where their trees meet the ground.
 _STRIPS: tuple[tuple[str, int, int, int], ...] = (
@@ -41,7 +39,7 @@ def draw_backdrop(scene: Scene, rng: np.random.Generator) -> Canvas:
     canvas = np.empty((height, width, 3), np.float32)
     canvas[:horizon] = far
     canvas[horizon:] = _ground(scene, horizon, rng)
-    seam = cv2.GaussianBlur(canvas, (0, 0), 4)
+    seam = blur(canvas, 4)
     band = slice(max(0, horizon - 8), horizon + 8)
     canvas[band] = seam[band]
     return canvas
@@ -56,7 +54,7 @@ def _park(width: int, horizon: int, rng: np.random.Generator) -> Canvas:
         person, left, right, foot = _STRIPS[number % len(_STRIPS)]
         strip = pixels(person, AMATEUR)[max(0, foot - 900) : foot, left:right]
         wide = round(strip.shape[1] * horizon / strip.shape[0] * 1.15)
-        strip = cv2.resize(strip, (wide, horizon), interpolation=cv2.INTER_AREA)
+        strip = resize(strip, wide, horizon)
         if number % 2:
             strip = strip[:, ::-1]
         fade = np.minimum(np.arange(wide) + 1, wide - np.arange(wide)) / 70
@@ -66,7 +64,7 @@ def _park(width: int, horizon: int, rng: np.random.Generator) -> Canvas:
         far[:, start:end] += strip[:, part] * fade[:, part]
         weight[:, start:end] += fade[:, part]
         x, number = x + wide - 70, number + 1
-    return cv2.GaussianBlur(far / np.maximum(weight, 1e-3), (0, 0), 5.0)
+    return blur(np.asarray(far / np.maximum(weight, 1e-3), np.float32), 5.0)
 
 
 def _city(width: int, horizon: int, rng: np.random.Generator) -> Canvas:
@@ -87,7 +85,7 @@ def _city(width: int, horizon: int, rng: np.random.Generator) -> Canvas:
                 far[row : row + step // 2, column : column + step // 3] = np.array((1.12, 1.02, 0.95)) * glass
         far[horizon - 46 :, x : x + wide] *= 0.6
         x += wide
-    return cv2.GaussianBlur(far, (0, 0), 4.0)
+    return blur(far, 4.0)
 
 
 def _fence(width: int, horizon: int, rng: np.random.Generator) -> Canvas:
@@ -102,23 +100,23 @@ def _fence(width: int, horizon: int, rng: np.random.Generator) -> Canvas:
         far[top:, x : x + wide] = board + cv2.GaussianBlur(grain, (1, 41), 0)[..., None] * 6
         far[top:, x : x + 3] *= 0.55
         x += wide
-    return cv2.GaussianBlur(far, (0, 0), 2.5)
+    return blur(far, 2.5)
 
 
 def _ground(scene: Scene, horizon: int, rng: np.random.Generator) -> Canvas:
-    """A flat ground seen by a camera at the scene's height; colours follow the distance from the road's middle."""
+    """A flat ground seen from the camera's height; colours follow the distance from the road's middle."""
     width, height = scene.size
     focal = 1.2 * max(width, height)
     rows = np.arange(horizon, height, dtype=np.float32)[:, None] + 0.5 - horizon
     far = np.broadcast_to(scene.camera * focal / rows, (height - horizon, width))
     across = (np.arange(width, dtype=np.float32)[None] - width / 2) * far / focal
     noise = rng.normal(0, 1, (512, 512)).astype(np.float32)
-    rough = cv2.GaussianBlur(noise, (0, 0), 12) * 20
+    rough = blur(noise, 12) * 20
     texture = (noise + rough) * 5
 
     def sample(scale: float) -> Canvas:
         u, v = (np.abs(axis * scale % 1022 - 511).astype(np.float32) for axis in (across, far))
-        return cv2.remap(texture, u, v, cv2.INTER_LINEAR)
+        return np.asarray(cv2.remap(texture, u, v, cv2.INTER_LINEAR), np.float32)
 
     calm = np.clip(rows / 260, 0.15, 1)
     grain = (sample(110) * 0.7 + sample(14) * 0.8) * calm
@@ -132,4 +130,4 @@ def _ground(scene: Scene, horizon: int, rng: np.random.Generator) -> Canvas:
         lanes = (np.abs(across % 1.22 - 0.61) < 0.03) & (scene.ground == "track") & inside
         image[edge | dashes | lanes] = (205, 208, 208)
     image = image.astype(np.float32) + grain[..., None]
-    return cv2.GaussianBlur(np.asarray(image * (0.9 + 0.1 * calm[..., None]), np.float32), (0, 0), 1.2)
+    return blur(np.asarray(image * (0.9 + 0.1 * calm[..., None]), np.float32), 1.2)

@@ -1,7 +1,7 @@
 """One scene to one photo, and to what can be seen of each person in it.
 
-Layers go on from far to near. Each layer that goes on takes away from the masks of those below it, so what the labels
-say is what the layer order left visible.
+Layers go on from far to near. Each layer that goes on takes away from the masks of those below it, so what
+the labels say is what the layer order left visible.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import cv2
 import numpy as np
 
 from harness.references.photos import Image
-from harness.references.sample.backdrops import Canvas, draw_backdrop
-from harness.references.sample.cutouts import Mask, pixels
+from harness.references.sample.arrays import Canvas, Mask, blur, blurred_layer, resize
+from harness.references.sample.backdrops import draw_backdrop
+from harness.references.sample.cutouts import pixels
 from harness.references.sample.people import AMATEUR, picture
 from harness.references.sample.scenes import Figure, Scene
 from harness.references.sample.signs import Pixels, draw_prop, draw_sign
@@ -25,7 +26,7 @@ _SIGN_BLUR = 1.6
 
 @dataclass(slots=True)
 class Part:
-    """The part of a mask that is still visible, in a window of the photo; `whole` is its area before covering."""
+    """What is still visible of a mask, in a window of the photo; `whole` is its area before covering."""
 
     x: int
     y: int
@@ -107,8 +108,7 @@ def _own_picture(scene: Scene) -> Canvas:
     """The amateur picture of a person, scaled to cover the photo."""
     image = pixels(scene.backdrop, AMATEUR)
     factor, top = _crop(scene)
-    size = round(image.shape[1] * factor), round(image.shape[0] * factor)
-    shrunk = cv2.resize(image, size, interpolation=cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC)
+    shrunk = resize(image, round(image.shape[1] * factor), round(image.shape[0] * factor))
     if _host(scene).mirror:
         shrunk = shrunk[:, ::-1]
     width, height = scene.size
@@ -130,7 +130,7 @@ def _at_home(scene: Scene, figure: Figure) -> bool:
 
 
 def _stand(scene: Scene, figure: Figure) -> tuple[Sprite, int, int]:
-    """Make a figure's sprite and say where its left top corner comes: at home, or with its feet on the ground."""
+    """Make a figure's sprite and find its left top corner: at home, or with its feet on the ground."""
     width, height = scene.size
     camera = scene.camera
     if scene.in_place:
@@ -151,9 +151,7 @@ def _stand(scene: Scene, figure: Figure) -> tuple[Sprite, int, int]:
 def _put(canvas: Canvas, sprite: Sprite, left: int, top: int, figure: Figure, *, shadow: bool) -> None:
     bgr, alpha = sprite.bgr.astype(np.float32), sprite.alpha
     if figure.blur > 0:
-        bgr = cv2.GaussianBlur(bgr * alpha[..., None], (0, 0), figure.blur)
-        alpha = cv2.GaussianBlur(alpha, (0, 0), figure.blur)
-        bgr = bgr / np.maximum(alpha, 1e-3)[..., None]
+        bgr, alpha = blurred_layer(bgr, alpha, figure.blur)
     if shadow:
         _shade(canvas, sprite, left, top)
     here, there = _overlap((0, 0), canvas.shape, (left, top), alpha.shape)
@@ -169,7 +167,7 @@ def _shade(canvas: Canvas, sprite: Sprite, left: int, top: int) -> None:
     blob = np.zeros((2 * (tall + pad), 2 * (wide + pad)), np.float32)
     cv2.ellipse(blob, (wide + pad, tall + pad), (wide, tall), 0, 0, 360, (0.6,), -1)
     cv2.ellipse(blob, (wide + pad, tall + pad), (wide * 5 // 8, tall * 5 // 8), 0, 0, 360, (0.9,), -1)
-    blob = cv2.GaussianBlur(blob, (0, 0), max(1.0, tall * 0.5))
+    blob = blur(blob, max(1.0, tall * 0.5))
     x = round(left + sprite.foot[0] + wide * 0.12) - blob.shape[1] // 2
     y = round(top + sprite.foot[1] - tall * 0.5) - blob.shape[0] // 2
     here, there = _overlap((0, 0), canvas.shape, (x, y), blob.shape)
@@ -194,7 +192,10 @@ def _person(scene: Scene, figure: Figure, sprite: Sprite, left: int, top: int) -
 
 
 def _overlap(
-    first: tuple[int, int], first_shape: tuple[int, ...], second: tuple[int, int], second_shape: tuple[int, ...]
+    first: tuple[int, int],
+    first_shape: tuple[int, ...],
+    second: tuple[int, int],
+    second_shape: tuple[int, ...],
 ) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
     """The common rectangle of two windows given by `x, y` and shape, as slices into each."""
     left, top = max(first[0], second[0]), max(first[1], second[1])
@@ -212,12 +213,12 @@ def _expose(canvas: Canvas, scene: Scene, rng: np.random.Generator) -> Image:
     if scene.motion > 1:
         length = round(scene.motion)
         kernel = np.full((1, length), 1 / length, np.float32)
-        canvas = cv2.filter2D(canvas, -1, kernel)
+        canvas = np.asarray(cv2.filter2D(canvas, -1, kernel), np.float32)
     if scene.defocus > 0:
-        canvas = cv2.GaussianBlur(canvas, (0, 0), scene.defocus)
+        canvas = blur(canvas, scene.defocus)
     height, width = canvas.shape[:2]
     rows, columns = np.linspace(-1, 1, height)[:, None], np.linspace(-1, 1, width)[None]
     vignette = (1 - 0.09 * (rows**2 + columns**2)).astype(np.float32)[..., None]
     lit = canvas * vignette * np.array(scene.light, np.float32) * scene.exposure
     lit = lit + rng.normal(0, scene.noise, lit.shape).astype(np.float32)
-    return np.clip(lit, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(lit, 0, 255), np.uint8)

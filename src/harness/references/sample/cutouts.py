@@ -1,8 +1,8 @@
 """Persons cut out of their pictures, with a soft edge, dressed in the colours of their team.
 
-A studio person differs from the grey backdrop, which is known from the picture's own sides, by colour or brightness;
-hair differs by being darker. A person in a park is cut by GrabCut, started from the labels; that person keeps
-their own trousers and shoes.
+A studio person differs from the grey backdrop, which is known from the picture's own sides, by colour or
+brightness; hair differs by being darker. A person in a park is cut by GrabCut, started from the labels; that
+person keeps their own trousers and shoes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.references.photos import Image
+from harness.references.sample.arrays import Colour, Mask, blur, morph, resize
 from harness.references.sample.people import STUDIO, Picture, picture
-
-Mask = NDArray[np.float32]
-Colour = tuple[int, int, int]
 
 _SMALL = 4  # GrabCut sees the picture at a quarter of its size
 
@@ -57,12 +55,12 @@ def cutout(person: str, name: str, outfit: Outfit) -> Cutout:
     window = slice(y, bottom), slice(x, right)
     inside = (_studio_mask(whole, labels) if name == STUDIO else _park_mask(whole, labels))[window]
     image = whole[window]
-    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).astype(np.float32) / 255
+    grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) / 255, np.float32)
     alpha = np.clip((_guided(grey, inside, 8, 1e-3) - 0.3) / 0.55, 0, 1).astype(np.float32)
     over = np.zeros(alpha.shape, np.uint8)
     for polygon in labels.over:
         cv2.fillPoly(over, [np.array(polygon, np.int32) - (x, y)], (255,))
-    soft = cv2.GaussianBlur(over, (0, 0), 1.5).astype(np.float32) / 255
+    soft = blur(np.asarray(over / 255, np.float32), 1.5)
     return Cutout(_dress(image, alpha, labels, outfit), alpha, soft, labels)
 
 
@@ -70,9 +68,9 @@ def _studio_mask(image: Image, labels: Picture) -> Mask:
     lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB).astype(np.float32)
     width = image.shape[1]
     sides = [np.median(lab[:, part], axis=1) for part in (slice(0, width // 5), slice(-width // 5, None))]
-    sides = [cv2.GaussianBlur(side, (1, 81), 0) for side in sides]
+    left, right = (cv2.GaussianBlur(side, (1, 81), 0)[:, None] for side in sides)
     ramp = np.linspace(0, 1, width, dtype=np.float32)[None, :, None]
-    difference = lab - (sides[0][:, None] * (1 - ramp) + sides[1][:, None] * ramp)
+    difference = lab - (left * (1 - ramp) + right * ramp)
     colour = np.hypot(difference[..., 1], difference[..., 2])
     x, y, w, h = labels.body
     _, _, _, hem = _edges(labels.shirt)
@@ -84,21 +82,20 @@ def _studio_mask(image: Image, labels: Picture) -> Mask:
     found = ((colour > 7) | hair | cloth | knees).astype(np.uint8)
     if labels.shorts:
         cv2.fillPoly(found, [np.array(labels.shorts, np.int32)], (1,))
-    left, top, right, _ = _edges(labels.shirt)
-    found[top + 60 : hem, left + 30 : right - 30] = 1
-    found[hem : hem + 70, left + 60 : right - 60] = 1
+    shirt_x, top, shirt_end, _ = _edges(labels.shirt)
+    found[top + 60 : hem, shirt_x + 30 : shirt_end - 30] = 1
+    found[hem : hem + 70, shirt_x + 60 : shirt_end - 60] = 1
     keep = np.zeros_like(found)
     keep[y : y + h, x : x + w] = found[y : y + h, x : x + w]
-    keep = cv2.morphologyEx(keep, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
-    keep = cv2.morphologyEx(keep, cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8))
-    return cv2.GaussianBlur(_without_specks(_largest(keep)).astype(np.float32), (0, 0), 1.5)
+    keep = morph(morph(keep, cv2.MORPH_OPEN, 5), cv2.MORPH_CLOSE, 9)
+    return blur(_without_specks(_largest(keep)).astype(np.float32), 1.5)
 
 
 def _park_mask(image: Image, labels: Picture) -> Mask:
     height, width = image.shape[:2]
-    small = cv2.resize(image, (width // _SMALL, height // _SMALL), interpolation=cv2.INTER_AREA)
+    small = resize(image, width // _SMALL, height // _SMALL)
     state = np.full(small.shape[:2], cv2.GC_BGD, np.uint8)
-    x, y, right, bottom = (value // _SMALL for value in _edges(labels.body))
+    x, _, right, bottom = (value // _SMALL for value in _edges(labels.body))
     fx, fy, fw, fh = (value // _SMALL for value in labels.face)
     hx, hy, hw, hh = (value // _SMALL for value in labels.head)
     sx, sy, sr, hem = (value // _SMALL for value in _edges(labels.shirt))
@@ -116,13 +113,11 @@ def _park_mask(image: Image, labels: Picture) -> Mask:
     state[fy + fh : sy, fx + fw // 4 : fx + fw - fw // 4] = cv2.GC_FGD
     state[sy + fh // 6 : hem, sx + fw // 8 : sr - fw // 8] = cv2.GC_FGD
     cv2.setRNGSeed(1)
-    models = np.zeros((1, 65)), np.zeros((1, 65))
-    cv2.grabCut(small, state, None, *models, 4, cv2.GC_INIT_WITH_MASK)
+    behind, before = np.zeros((1, 65)), np.zeros((1, 65))
+    cv2.grabCut(small, state, (0, 0, 1, 1), behind, before, 4, cv2.GC_INIT_WITH_MASK)
     found = np.isin(state, (cv2.GC_FGD, cv2.GC_PR_FGD)).astype(np.uint8)
-    found = cv2.morphologyEx(found, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-    found = cv2.morphologyEx(found, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-    soft = cv2.GaussianBlur(_largest(found).astype(np.float32), (0, 0), 1.0)
-    return cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR)
+    found = morph(morph(found, cv2.MORPH_CLOSE, 3), cv2.MORPH_OPEN, 3)
+    return resize(blur(_largest(found).astype(np.float32), 1.0), width, height)
 
 
 def _dress(image: Image, alpha: Mask, labels: Picture, outfit: Outfit) -> Image:
@@ -163,7 +158,7 @@ def _tint(image: NDArray[np.float32], region: NDArray[np.bool_], colour: Colour)
         return image
     light = image.max(axis=2)
     relative = np.clip(light / np.percentile(light[region], 80), 0, 1.25)
-    weight = cv2.GaussianBlur(region.astype(np.float32), (0, 0), 2.0)[..., None]
+    weight = blur(region.astype(np.float32), 2.0)[..., None]
     target = relative[..., None] * np.array(colour, np.float32)
     return np.asarray(image * (1 - weight) + target * weight, np.float32)
 
@@ -189,10 +184,9 @@ def _guided(guide: Mask, mask: Mask, radius: int, eps: float) -> Mask:
     """He's guided filter: move the mask's edge to the edges of the picture."""
 
     def mean(values: Mask) -> Mask:
-        return cv2.boxFilter(values, -1, (2 * radius + 1, 2 * radius + 1))
+        return np.asarray(cv2.boxFilter(values, -1, (2 * radius + 1, 2 * radius + 1)), np.float32)
 
     mean_guide, mean_mask = mean(guide), mean(mask)
-    slope = (mean(guide * mask) - mean_guide * mean_mask) / (
-        mean(guide * guide) - mean_guide * mean_guide + eps
-    )
+    spread = mean(guide * guide) - mean_guide * mean_guide
+    slope = np.asarray((mean(guide * mask) - mean_guide * mean_mask) / (spread + eps), np.float32)
     return mean(slope) * guide + mean(mean_mask - slope * mean_guide)

@@ -1,13 +1,15 @@
 """What a careful person would label in a composed photo, derived from what is visible.
 
-A bib is `bib` with at least 97 % of its plate and all its digits in view, `bib_clipped` while every digit keeps 90 %,
-else `bib_obscured` with `?` for each hidden digit; below a tenth of the plate there is no label. Digits too small or too
-soft to read are hidden ones. A face in view by 60 % is `keep`, by 20 % `uncertain`, below that unlabelled.
+A bib is `bib` with at least 97 % of its plate and all its digits in view, `bib_clipped` while every digit
+keeps 90 %, else `bib_obscured` with `?` for each hidden digit; below a tenth of the plate there is no label.
+Digits too small or too soft to read are hidden ones. A face in view by 60 % is `keep`, by 20 % `uncertain`,
+below that unlabelled. Strangers who were in a picture anyway are `exclude`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from harness.references.files import (
     BibLabels,
@@ -50,6 +52,8 @@ def label(scene: Scene, photo: Composed) -> PhotoLabels:
             links.append((len(bibs), len(faces)))
         bibs += [bib] if bib else []
         faces += [face] if face else []
+    for rectangle in scene.strangers:
+        faces.append(FaceRecord(**_unit(scene, rectangle), scope=FaceScope.EXCLUDE, tags=["tiny", "blurry"]))
     for rectangle in photo.rejected:
         bibs.append(BibRecord(**_unit(scene, rectangle), scope=BibScope.NOT_BIB))
     bib_tags, face_tags = _bib_tags(scene, photo, bibs), _face_tags(scene, faces)
@@ -125,7 +129,7 @@ def _face_tags(scene: Scene, faces: list[FaceRecord]) -> list[FacePhotoTag]:
     return ["light_faces"] if scene.exposure > 1.3 else []
 
 
-def _unit(scene: Scene, rectangle: tuple[float, float, float, float]) -> dict[str, float]:
+def _unit(scene: Scene, rectangle: tuple[float, float, float, float]) -> dict[str, Any]:
     """A rectangle clipped to the photo and normalised to it."""
     width, height = scene.size
     x, y, w, h = rectangle

@@ -11,7 +11,7 @@ from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
 from harness.errors import ReferenceSetError
-from harness.references.sample.cutouts import Colour, Mask
+from harness.references.sample.arrays import Canvas, Colour, Mask, resize
 
 SANS = "DejaVuSans-Bold.ttf"
 SERIF = "DejaVuSerif-Bold.ttf"
@@ -30,10 +30,10 @@ def stencil(text: str, font: str, height: int) -> Mask:
     ImageDraw.Draw(canvas).text((1 - left, 1 - top), text, font=sized, fill=255)
     width = max(1, round(canvas.width * height / canvas.height))
     resized = canvas.resize((width, height), Pillow.Resampling.LANCZOS)
-    return np.asarray(resized, np.float32) / 255
+    return np.asarray(np.asarray(resized) / 255, np.float32)
 
 
-def paint(image: np.ndarray, mask: Mask, x: int, y: int, colour: Colour) -> None:
+def paint(image: Canvas, mask: Mask, x: int, y: int, colour: Colour) -> None:
     """Lay a stencil on a float BGR image in place; it must fit inside."""
     height, width = mask.shape
     region = image[y : y + height, x : x + width]
@@ -43,20 +43,17 @@ def paint(image: np.ndarray, mask: Mask, x: int, y: int, colour: Colour) -> None
 
 def fit(mask: Mask, width: int, height: int) -> Mask:
     """Shrink a stencil to fit into a box, keeping its shape."""
-    import cv2
-
     factor = min(width / mask.shape[1], height / mask.shape[0])
     if factor >= 1:
         return mask
-    size = max(1, round(mask.shape[1] * factor)), max(1, round(mask.shape[0] * factor))
-    return cv2.resize(mask, size, interpolation=cv2.INTER_AREA)
+    return resize(mask, round(mask.shape[1] * factor), round(mask.shape[0] * factor))
 
 
 @cache
 def _font(name: str, size: int) -> ImageFont.FreeTypeFont:
     spec = find_spec("matplotlib")
     if spec is None or spec.origin is None:
-        raise ReferenceSetError("sample: the package matplotlib, whose fonts the sample uses, is not installed")
+        raise ReferenceSetError("sample: matplotlib, whose fonts the sample uses, is not installed")
     path = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf" / name
     try:
         return ImageFont.truetype(str(path), size)

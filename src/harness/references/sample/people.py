@@ -1,9 +1,9 @@
 """The openpeople pictures that the sample is composed from, with labels checked by eye.
 
-`people.json` says of each picture where the face, the head with its hair, the shirt between the arms and the whole
-body are, in pixels, and what hangs over the shirt (`over`: an open jacket, a forearm); `shorts` outlines grey ones, which the
-grey backdrop would swallow. The labels belong to exactly
-these files, so a picture with another SHA-256 is refused.
+`people.json` says of each picture where the face, the head with its hair, the shirt between the arms and the
+whole body are, in pixels, and what hangs over the shirt (`over`: an open jacket, a forearm). `shorts` are
+outlined where the grey backdrop would swallow them. The labels belong to exactly these files, so a picture
+with another SHA-256 is refused.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Picture:
         found = hashlib.sha256(content).hexdigest()
         if found != self.sha256:
             raise ReferenceSetError(
-                f"sample: {path} has SHA-256 {found[:12]}..., expected {self.sha256[:12]}...; the sample's labels "
-                "belong to openpeople 0.1.2, install that version"
+                f"sample: {path} has SHA-256 {found[:12]}..., expected {self.sha256[:12]}...; "
+                "the sample's labels belong to openpeople 0.1.2, install that version"
             )
         pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
         if pixels is None:
@@ -85,7 +85,9 @@ def picture(person: str, name: str) -> Picture:
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    table: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("people.json").read_text("utf-8"))
+    table: dict[str, dict[str, Any]] = json.loads(
+        files(__package__).joinpath("people.json").read_text("utf-8")
+    )
     return table
 
 

@@ -1,6 +1,6 @@
 """Bib plates: a number with its surroundings, drawn flat and seen from the front, then bent a little.
 
-Each plate carries one mask a digit, so that after warping and covering the labels still know what can be read.
+Each plate carries one mask a digit, so that after warping and covering the labels know what can be read.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.references.photos import Image
-from harness.references.sample.cutouts import Colour, Mask
+from harness.references.sample.arrays import Canvas, Colour, Mask
 from harness.references.sample.lettering import SANS, fit, paint, stencil
 
 PIXELS_A_METRE = 2600.0
@@ -21,7 +20,7 @@ _MARGIN = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlateDesign:
-    """What a plate looks like. Sizes are in metres; `digits` is the share of the height that the digits take."""
+    """What a plate looks like. Sizes are in metres; `digits` is the digits' share of the height."""
 
     font: str
     ink: Colour
@@ -70,7 +69,7 @@ def draw_plate(number: str, design: PlateDesign) -> Plate:
     return _bend(image, digits, design.curl, tall)
 
 
-def _draw_strip(image: NDArray[np.float32], design: PlateDesign) -> tuple[int, int]:
+def _draw_strip(image: Canvas, design: PlateDesign) -> tuple[int, int]:
     """Draw the sponsor's strip and return the rows that are left for the number."""
     height, width = image.shape[:2]
     if not design.strip:
@@ -83,9 +82,7 @@ def _draw_strip(image: NDArray[np.float32], design: PlateDesign) -> tuple[int, i
     return (_MARGIN, y - _MARGIN) if design.strip_below else (tall + _MARGIN, height - _MARGIN)
 
 
-def _draw_digits(
-    image: NDArray[np.float32], number: str, design: PlateDesign, top: int, bottom: int
-) -> tuple[Mask, ...]:
+def _draw_digits(image: Canvas, number: str, design: PlateDesign, top: int, bottom: int) -> tuple[Mask, ...]:
     height, width = image.shape[:2]
     shapes = [stencil(digit, design.font, round(height * design.digits)) for digit in number]
     gap = round(height * design.digits * 0.12)
@@ -105,7 +102,7 @@ def _draw_digits(
     return tuple(masks)
 
 
-def _bend(image: NDArray[np.float32], digits: tuple[Mask, ...], curl: float, tall: float) -> Plate:
+def _bend(image: Canvas, digits: tuple[Mask, ...], curl: float, tall: float) -> Plate:
     """Let the plate sag in its middle, with the shading that goes with it."""
     height, width = image.shape[:2]
     pad = int(abs(curl) * height) + 2
@@ -113,8 +110,8 @@ def _bend(image: NDArray[np.float32], digits: tuple[Mask, ...], curl: float, tal
     across = columns / width * 2 - 1
     source_y = (rows - pad - curl * height * (1 - across**2)).astype(np.float32)
 
-    def bent(values: NDArray[np.float32]) -> NDArray[np.float32]:
-        return cv2.remap(values, columns, source_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    def bent(values: Canvas) -> Canvas:
+        return np.asarray(cv2.remap(values, columns, source_y, cv2.INTER_LINEAR), np.float32)
 
     shade = 1 - 0.16 * across**2 + 0.05 * np.sin(across * 7 + rows / height * 2)
     colour = np.clip(bent(image) * shade[..., None], 0, 255).astype(np.uint8)

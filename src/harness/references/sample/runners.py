@@ -71,7 +71,12 @@ RUNNERS: dict[str, Runner] = {
         "918",
         Outfit((50, 50, 170), (40, 40, 40), (40, 40, 40)),
         PlateDesign(
-            font=TIMES, ink=_BLACK, paper=(70, 215, 245), footer="12 MAY 2024", strip="", digits=0.52, curl=0.06
+            font=TIMES,
+            ink=_BLACK,
+            paper=(70, 215, 245),
+            footer="12 MAY 2024",
+            digits=0.52,
+            curl=0.06,
         ),
     ),
     "P006": Runner(
@@ -84,7 +89,7 @@ RUNNERS: dict[str, Runner] = {
         "Gil",
         "53",
         Outfit((72, 68, 66), (50, 50, 50), (60, 60, 60)),
-        PlateDesign(font=ROMAN, ink=_WHITE, paper=(45, 40, 190), strip="", footer="TEAM NORTH", digits=0.5),
+        PlateDesign(font=ROMAN, ink=_WHITE, paper=(45, 40, 190), footer="TEAM NORTH", digits=0.5),
     ),
     "P008": Runner(
         "Hugo",
@@ -92,7 +97,7 @@ RUNNERS: dict[str, Runner] = {
         Outfit((165, 158, 152), (120, 50, 30), (60, 60, 60)),
         PlateDesign(
             font=MODERN,
-            ink=(128, 112, 104),
+            ink=(150, 137, 130),
             paper=(206, 210, 212),
             height=0.18,
             digits=0.5,

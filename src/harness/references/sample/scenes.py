@@ -1,7 +1,7 @@
-"""The photos of the sample, as data. `compose` reads a scene; figures are listed from the farthest to the nearest.
+"""The photos of the sample, as data; `compose` draws them. Figures are listed from far to near.
 
-Positions and sizes are shares of the photo: `x` of its width from the left, `height` (of a person 1.75 m tall) of its
-height. Feet stand where the ground is for a person of that size; near persons are cut by the lower edge as in a photo.
+Positions and sizes are shares of the photo: `x` of its width from the left, `height` (that of a person of
+1.75 m) of its height. Feet stand where the ground is for that size; the lower edge cuts near persons.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
-    """Writing that is no bib. `kind` is banner, gantry, clock, board; `rejected` asks for a `not_bib` label."""
+    """Writing that is no bib: a banner, gantry, clock or board; `rejected` asks for a `not_bib` label."""
 
     kind: str
     text: str
@@ -54,7 +54,8 @@ class Prop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """One photo. `backdrop` is park, city, fence or the person whose own amateur picture is the scene."""
+    """One photo. `backdrop` is park, city, fence or the person whose own amateur picture is the scene, with
+    `top` as the share of it that is cut away above; `strangers` are faces that it shows anyway, in pixels."""
 
     size: tuple[int, int] = LANDSCAPE
     backdrop: str = "park"
@@ -65,6 +66,7 @@ class Scene:
     signs: tuple[Sign, ...] = ()
     figures: tuple[Figure, ...] = ()
     props: tuple[Prop, ...] = ()
+    strangers: tuple[tuple[int, int, int, int], ...] = ()
     light: tuple[float, float, float] = (1.0, 1.0, 1.0)
     exposure: float = 1.0
     defocus: float = 0.0
@@ -80,8 +82,8 @@ class Scene:
 SCENES: tuple[Scene, ...] = (
     Scene(
         figures=(
-            Figure(person="P010", x=0.08, height=0.3, bib=False, picture=AMATEUR),
             Figure(person="P007", x=0.6, height=0.15, tilt=3),
+            Figure(person="P006", x=0.86, height=0.26, turn=-38, mirror=True),
             Figure(person="P005", x=0.72, height=0.3, turn=-12),
             Figure(person="P002", x=0.25, height=0.62, turn=10, tilt=3),
             Figure(person="P001", x=0.46, height=0.86, tilt=-3),
@@ -94,10 +96,10 @@ SCENES: tuple[Scene, ...] = (
             Sign(kind="board", text="10K", x=0.03, y=0.2, width=0.08),
         ),
         figures=(
-            Figure(person="P008", x=0.6, height=0.27, tilt=4),
             Figure(person="P006", x=0.36, height=0.26, turn=14),
             Figure(person="P003", x=0.8, height=0.4, mirror=True, turn=-20),
-            Figure(person="P007", x=0.2, height=0.6, tilt=-6),
+            Figure(person="P001", x=0.145, height=0.53, tilt=4),
+            Figure(person="P007", x=0.22, height=0.6, tilt=-6),
             Figure(person="P004", x=0.48, height=0.72, mirror=True),
         ),
     ),
@@ -118,6 +120,7 @@ SCENES: tuple[Scene, ...] = (
             Figure(person="P005", x=0.86, height=0.42, turn=-10, blur=0.8),
             Figure(person="P001", picture=AMATEUR, drop=0.06),
         ),
+        strangers=((94, 522, 18, 22), (164, 533, 18, 22)),
     ),
     Scene(
         size=PORTRAIT,
@@ -132,15 +135,15 @@ SCENES: tuple[Scene, ...] = (
         figures=(
             Figure(person="P005", x=0.47, height=0.15),
             Figure(person="P003", x=0.3, height=0.21, tilt=5),
-            Figure(person="P001", x=0.026, height=0.62, turn=14),
+            Figure(person="P001", x=0.017, height=0.62, turn=14),
             Figure(person="P007", x=0.66, height=1.0, turn=12, tilt=-2),
-            Figure(person="P002", x=0.985, height=1.1, turn=-10),
+            Figure(person="P002", x=0.96, height=1.1, turn=-10),
         ),
     ),
     Scene(
         horizon=0.42,
         figures=(
-            Figure(person="P005", x=0.3, height=0.14, tilt=3),
+            Figure(person="P005", x=0.3, height=0.145, tilt=3, turn=24),
             Figure(person="P001", x=0.46, height=0.14, mirror=True),
             Figure(person="P002", x=0.68, height=0.25, turn=-12),
             Figure(person="P006", x=0.22, height=0.28, mirror=True, tilt=-3),
@@ -178,7 +181,7 @@ SCENES: tuple[Scene, ...] = (
         backdrop="city",
         exposure=0.2,
         light=(1.15, 1.0, 0.85),
-        noise=5.0,
+        noise=6.0,
         figures=(
             Figure(person="P009", x=0.93, height=0.14, bib=False),
             Figure(person="P002", x=0.62, height=0.3, tilt=3),
@@ -188,7 +191,7 @@ SCENES: tuple[Scene, ...] = (
         ),
     ),
     Scene(
-        motion=20,
+        motion=26,
         figures=(
             Figure(person="P008", x=0.8, height=0.46),
             Figure(person="P004", x=0.42, height=0.8, mirror=True),
@@ -213,18 +216,18 @@ SCENES: tuple[Scene, ...] = (
         figures=(
             Figure(person="P006", x=0.11, height=0.18, blur=0.5),
             Figure(person="P002", x=0.86, height=0.2, turn=-12),
-            Figure(person="P003", x=0.66, height=0.5, blur=0.8),
+            Figure(person="P003", x=0.64, height=0.5, blur=0.8),
             Figure(person="P007", x=0.42, height=0.86, mirror=True, tilt=-3, turn=6),
         ),
     ),
     Scene(
         backdrop="city",
         figures=(
-            Figure(person="P004", x=0.2, height=0.36),
-            Figure(person="P002", x=0.58, height=0.66, mirror=True),
+            Figure(person="P006", x=0.16, height=0.62, turn=10),
+            Figure(person="P004", x=0.24, height=0.7),
+            Figure(person="P002", x=0.652, height=0.66, mirror=True),
             Figure(person="P008", x=0.42, height=0.74, tilt=-4),
             Figure(person="P005", x=0.675, height=0.84, mirror=True, turn=-10),
-            Figure(person="P009", x=0.95, height=0.7, bib=False),
         ),
     ),
     Scene(
@@ -235,6 +238,7 @@ SCENES: tuple[Scene, ...] = (
             Figure(person="P007", x=0.88, height=0.11, turn=-8, blur=0.5),
             Figure(person="P008", picture=AMATEUR, drop=0.06, tilt=2),
         ),
+        strangers=((1288, 560, 18, 22),),
     ),
     Scene(
         size=PORTRAIT,
@@ -259,7 +263,7 @@ SCENES: tuple[Scene, ...] = (
         horizon=0.36,
         ground="track",
         figures=(
-            Figure(person="P008", x=0.17, height=0.5, blur=5.0),
+            Figure(person="P008", x=0.17, height=0.46, blur=8.0),
             Figure(person="P004", x=0.75, height=0.56, blur=5.5, mirror=True),
             Figure(person="P006", x=0.46, height=1.15, picture=AMATEUR, tilt=-2),
         ),
@@ -269,6 +273,7 @@ SCENES: tuple[Scene, ...] = (
         horizon=0.44,
         signs=(Sign(kind="banner", text="LAKESIDE RUN 2024", x=0.3, y=0.25, width=0.42, rejected=True),),
         figures=(
+            Figure(person="P009", x=0.56, height=0.075, bib=False),
             Figure(person="P010", x=0.93, height=0.5, bib=False),
             Figure(person="P008", x=0.8, height=0.27),
             Figure(person="P001", x=0.2, height=0.17, turn=12),
@@ -298,7 +303,7 @@ SCENES: tuple[Scene, ...] = (
         horizon=0.6,
         signs=(Sign(kind="board", text="5 KM", x=0.76, y=0.33, width=0.13, rejected=True),),
         figures=(
-            Figure(person="P010", x=0.1, height=0.11, bib=False),
+            Figure(person="P010", x=0.1, height=0.08, bib=False),
             Figure(person="P007", picture=AMATEUR, bib=False),
         ),
         light=(1.04, 1.0, 0.97),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from harness.references.sample.backdrops import Canvas
-from harness.references.sample.cutouts import Mask
+from harness.references.sample.arrays import Canvas, Mask, blur, blurred_layer
 from harness.references.sample.lettering import MONO, SANS, fit, paint, stencil
 from harness.references.sample.scenes import Prop, Scene, Sign
 
@@ -18,8 +17,10 @@ _STYLES = {
     "board": ((245, 245, 245), (40, 40, 40)),
 }
 
+_POSTS = {"gantry": (0.015, 0.985), "board": (0.5,), "clock": (0.2, 0.8), "banner": (0.02, 0.98)}
 
-def draw_sign(canvas: Canvas, scene: Scene, sign: Sign, blur: float) -> Pixels:
+
+def draw_sign(canvas: Canvas, scene: Scene, sign: Sign, softness: float) -> Pixels:
     """Draw one sign in place and return the rectangle of its face."""
     height, width = canvas.shape[:2]
     paper, ink = _STYLES[sign.kind]
@@ -34,9 +35,8 @@ def draw_sign(canvas: Canvas, scene: Scene, sign: Sign, blur: float) -> Pixels:
     paint(face, words, (wide - words.shape[1]) // 2, (tall - words.shape[0]) // 2, ink)
     cv2.rectangle(face, (0, 0), (wide - 1, tall - 1), tuple(value * 0.7 for value in paper), 3)
     foot = round(height * scene.horizon) + round(wide * 0.12)
-    posts = {"gantry": (0.015, 0.985), "board": (0.5,), "clock": (0.2, 0.8), "banner": (0.02, 0.98)}[sign.kind]
     layer = np.zeros((height, width, 4), np.float32)
-    for share in posts:
+    for share in _POSTS[sign.kind]:
         post = x + round(wide * share)
         thick = max(3, round(wide * 0.012))
         cv2.rectangle(layer, (post - thick, y), (post + thick, max(foot, y + tall)), (70, 70, 72, 1), -1)
@@ -45,8 +45,7 @@ def draw_sign(canvas: Canvas, scene: Scene, sign: Sign, blur: float) -> Pixels:
     top, bottom = max(0, y - 20), min(height, max(foot, y + tall) + 20)
     part = layer[top:bottom]
     part[..., :3] *= part[..., 3:]
-    if blur > 0:
-        part = cv2.GaussianBlur(part, (0, 0), blur)
+    part = blur(part, softness)
     canvas[top:bottom] = canvas[top:bottom] * (1 - part[..., 3:]) + part[..., :3]
     return x, y, min(wide, width - x), min(tall, height - y)
 
@@ -79,7 +78,5 @@ def draw_prop(scene: Scene, prop: Prop, rng: np.random.Generator) -> tuple[Canva
         alpha = bars
         image[:] = 165 + rng.uniform(-15, 15)
     if prop.blur > 0:
-        image = cv2.GaussianBlur(image * alpha[..., None], (0, 0), prop.blur)
-        alpha = cv2.GaussianBlur(alpha, (0, 0), prop.blur)
-        image /= np.maximum(alpha, 1e-3)[..., None]
+        return blurred_layer(image, alpha, prop.blur)
     return image, alpha

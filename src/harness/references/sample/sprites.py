@@ -1,15 +1,16 @@
-"""A figure ready to be put into a photo: resized, mirrored if asked, wearing its plate, with a mask for each thing
-that the labels ask about."""
+"""A figure ready for a photo: resized, mirrored if asked, wearing its plate, with masks for the labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import cv2
 import numpy as np
 
 from harness.references.photos import Image
-from harness.references.sample.cutouts import Cutout, Mask, cutout, Outfit
+from harness.references.sample.arrays import A, Canvas, Mask, blur, resize
+from harness.references.sample.cutouts import Cutout, Outfit, cutout
 from harness.references.sample.people import STUDIO
 from harness.references.sample.plates import PIXELS_A_METRE, Plate, draw_plate
 from harness.references.sample.runners import RUNNERS
@@ -18,8 +19,10 @@ from harness.references.sample.scenes import Figure
 
 @dataclass(frozen=True, slots=True)
 class Sprite:
-    """A person in photo pixels. Plate and digits are empty without a bib; `whole_*` are their areas before anything
-    hides them. The face is `x, y, w, h` in the sprite's pixels, its mask an ellipse."""
+    """A person in photo pixels; `whole_*` are the areas of plate and digits before anything hides them.
+
+    The face is `x, y, w, h` in the sprite's pixels, its mask an ellipse. Without a bib there is no plate.
+    """
 
     bgr: Image
     alpha: Mask
@@ -41,7 +44,8 @@ def make_sprite(figure: Figure, pixels_a_metre: float) -> Sprite:
     factor = pixels_a_metre / cut.labels.pixels_a_metre
     x, y, w, h = cut.labels.body
     size = max(8, round(w * factor)), max(8, round(h * factor))
-    bgr, alpha, over = (_resize(layer, size, figure.mirror) for layer in (cut.bgr, cut.alpha, cut.over))
+    bgr = _resize(cut.bgr, size, figure.mirror)
+    alpha, over = (_resize(layer, size, figure.mirror) for layer in (cut.alpha, cut.over))
     face = _place(cut.labels.face, (x, y, w), factor, figure.mirror)
     shape = np.zeros(alpha.shape, np.float32)
     centre = (round(face[0] + face[2] / 2), round(face[1] + face[3] / 2))
@@ -89,15 +93,14 @@ def _warp(plate: Plate, corners: Mask, shape: tuple[int, ...]) -> tuple[Mask, li
     return covered, digits, tuple(float(digit.sum()) for digit in digits)
 
 
-def _onto(layer: Mask | Image, corners: Mask, shape: tuple[int, ...]) -> Mask:
-    """Warp a plate's layer to its four corners; it is shrunk by area first so that small digits do not alias."""
+def _onto(layer: Mask | Image, corners: Mask, shape: tuple[int, ...]) -> Canvas:
+    """Warp a plate's layer to its four corners; shrunk by area first, so that small digits do not alias."""
     height, width = layer.shape[:2]
     wide = max(4.0, float(np.linalg.norm(corners[1] - corners[0])))
     factor = min(1.0, wide / width)
     if factor < 1:
-        size = (max(2, round(width * factor)), max(2, round(height * factor)))
-        layer = cv2.resize(layer, size, interpolation=cv2.INTER_AREA)
-    height, width = layer.shape[:2]
+        width, height = max(2, round(width * factor)), max(2, round(height * factor))
+        layer = resize(layer, width, height)
     source = np.array([(0, 0), (width, 0), (width, height), (0, height)], np.float32) - 0.5
     matrix = cv2.getPerspectiveTransform(source, corners)
     warped = cv2.warpPerspective(layer, matrix, (shape[1], shape[0]), flags=cv2.INTER_LINEAR)
@@ -108,22 +111,19 @@ def _pin(bgr: Image, plate: Plate, corners: Mask, covered: Mask) -> Image:
     """Lay the plate on the shirt, shaded by the shirt's own folds, with a thin shadow around it."""
     colour = _onto(plate.bgr, corners, bgr.shape)
     edge = np.maximum(_onto(plate.alpha, corners, bgr.shape), 1e-3)[..., None]
-    colour = colour / edge
-    light = cv2.cvtColor(bgr, cv2.COLOR_BGR2GRAY).astype(np.float32)
     reach = max(2.0, float(np.linalg.norm(corners[1] - corners[0])) / 14)
-    light = cv2.GaussianBlur(light, (0, 0), reach)
+    light = blur(np.asarray(cv2.cvtColor(bgr, cv2.COLOR_BGR2GRAY), np.float32), reach)
     middle = float(np.median(light[covered > 0.5])) if (covered > 0.5).any() else 1.0
     shade = np.clip(light / max(middle, 1.0), 0.75, 1.15) ** 0.7
-    shadow = 1 - 0.35 * cv2.GaussianBlur(covered, (0, 0), reach / 3)[..., None]
+    shadow = 1 - 0.35 * blur(covered, reach / 3)[..., None]
     weight = covered[..., None]
-    result = bgr * shadow * (1 - weight) + colour * shade[..., None] * 0.96 * weight
-    return np.clip(result, 0, 255).astype(np.uint8)
+    result = bgr * shadow * (1 - weight) + colour / edge * shade[..., None] * 0.96 * weight
+    return np.asarray(np.clip(result, 0, 255), np.uint8)
 
 
-def _resize(layer: np.ndarray, size: tuple[int, int], mirror: bool) -> np.ndarray:
-    shrinks = size[0] < layer.shape[1]
-    resized = cv2.resize(layer, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC)
-    return np.ascontiguousarray(resized[:, ::-1]) if mirror else resized
+def _resize(layer: A, size: tuple[int, int], mirror: bool) -> A:
+    resized = resize(layer, *size)
+    return cast(A, np.ascontiguousarray(resized[:, ::-1])) if mirror else resized
 
 
 def _place(
