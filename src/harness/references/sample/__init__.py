@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.references.sets import ReferenceSet, load_set
 from harness.types import Split
+
+if TYPE_CHECKING:
+    from harness.references.sets import ReferenceSet
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,7 @@ class SampleSet:
     def load(self) -> ReferenceSet:
         """Load the split; the first use composes the photos into the cache, which takes about a minute."""
         from harness.references.sample.store import ensure_sample
+        from harness.references.sets import load_set
 
         folder = Path(self.root) if self.root is not None else ensure_sample()
         return load_set(folder, "sample", self.split)

@@ -2,8 +2,9 @@
 
 A bib is `bib` with at least 97 % of its plate and all its digits in view, `bib_clipped` while every digit
 keeps 90 %, else `bib_obscured` with `?` for each hidden digit; below a tenth of the plate there is no label.
-Digits too small or too soft to read are hidden ones. A face in view by 60 % is `keep`, by 20 % `uncertain`,
-below that unlabelled. Strangers who were in a picture anyway are `exclude`.
+Digits too small or too soft to read are hidden ones. A face in view by 60 % is `keep` unless it is too small
+or too soft to make out, by 20 % `uncertain`, below that unlabelled. Strangers who were in a picture are
+`exclude`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ WHOLE_PLATE, WHOLE_DIGIT, SEEN_PLATE = 0.97, 0.90, 0.10
 SMALLEST_DIGIT = 9.0  # pixels
 SOFTEST_DIGIT = 0.19  # blur as a share of the digit's height
 SEEN_FACE, GUESSED_FACE = 0.60, 0.20
+SOFTEST_FACE = 0.1  # blur as a share of the face's height
 TINY_FACE, SMALLEST_FACE = 24.0, 10.0  # pixels
 
 
@@ -95,7 +97,7 @@ def _face(scene: Scene, person: Person) -> FaceRecord | None:
         tags.append("blurry")
     if share < 0.9:
         tags.append("occluded")
-    clear = share >= SEEN_FACE and height >= SMALLEST_FACE
+    clear = share >= SEEN_FACE and height >= SMALLEST_FACE and person.softness < SOFTEST_FACE * height
     return FaceRecord(
         **_unit(scene, person.face_box),
         scope=FaceScope.KEEP if clear else FaceScope.UNCERTAIN,

@@ -183,7 +183,7 @@ SCENES: tuple[Scene, ...] = (
         light=(1.15, 1.0, 0.85),
         noise=6.0,
         figures=(
-            Figure(person="P009", x=0.93, height=0.14, bib=False),
+            Figure(person="P009", x=0.93, height=0.1, bib=False),
             Figure(person="P002", x=0.62, height=0.3, tilt=3),
             Figure(person="P007", x=0.76, height=0.32, mirror=True),
             Figure(person="P008", x=0.22, height=0.5, turn=10),
@@ -191,7 +191,7 @@ SCENES: tuple[Scene, ...] = (
         ),
     ),
     Scene(
-        motion=26,
+        motion=22,
         figures=(
             Figure(person="P008", x=0.8, height=0.46),
             Figure(person="P004", x=0.42, height=0.8, mirror=True),
@@ -280,7 +280,7 @@ SCENES: tuple[Scene, ...] = (
             Figure(person="P006", x=0.68, height=0.6, turn=-10, mirror=True),
             Figure(person="P003", x=0.44, height=0.66),
         ),
-        props=(Prop(kind="pole", x=0.675, y=0.0, width=0.022, blur=3.0),),
+        props=(Prop(kind="pole", x=0.682, y=0.0, width=0.012, blur=1.5),),
     ),
     Scene(
         backdrop="city",
@@ -296,6 +296,7 @@ SCENES: tuple[Scene, ...] = (
             Figure(person="P004", x=0.47, height=0.7, tilt=2),
         ),
         props=(Prop(kind="tape", x=0.0, y=0.53, width=1.0, blur=1.0),),
+        noise=14.0,
     ),
     Scene(
         backdrop="P007",

@@ -38,7 +38,7 @@ def draw_sign(canvas: Canvas, scene: Scene, sign: Sign, softness: float) -> Pixe
     layer = np.zeros((height, width, 4), np.float32)
     for share in _POSTS[sign.kind]:
         post = x + round(wide * share)
-        thick = max(3, round(wide * 0.012))
+        thick = max(4, round(wide * 0.012))
         cv2.rectangle(layer, (post - thick, y), (post + thick, max(foot, y + tall)), (70, 70, 72, 1), -1)
     layer[y : y + tall, x : x + wide, :3] = face[: height - y, : width - x]
     layer[y : y + tall, x : x + wide, 3] = 1
