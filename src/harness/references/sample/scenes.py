@@ -280,7 +280,7 @@ SCENES: tuple[Scene, ...] = (
             Figure(person="P006", x=0.68, height=0.6, turn=-10, mirror=True),
             Figure(person="P003", x=0.44, height=0.66),
         ),
-        props=(Prop(kind="pole", x=0.682, y=0.0, width=0.012, blur=1.5),),
+        props=(Prop(kind="pole", x=0.679, y=0.0, width=0.012, blur=1.5),),
     ),
     Scene(
         backdrop="city",
