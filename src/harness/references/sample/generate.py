@@ -1,0 +1,79 @@
+"""Write the sample set: photos, index, labels, links and identities."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import cv2
+
+from harness.references.files import (
+    BibFaceLinks,
+    BibGroundTruth,
+    BibLabels,
+    FaceGroundTruth,
+    FaceIdentities,
+    FaceLabels,
+    PhotoIndex,
+    PhotoRecord,
+    write_atomically,
+    write_file,
+)
+from harness.references.sample.compose import compose
+from harness.references.sample.labels import PhotoLabels, label
+from harness.references.sample.runners import BYSTANDERS, RUNNERS
+from harness.references.sample.scenes import SCENES, Scene
+from harness.references.sets import split_of
+
+Progress = Callable[[Iterable[int], str], Iterable[int]]
+
+_ADDED_AT = "2024-05-12T00:00:00Z"
+_QUALITY = 88
+_README = """\
+Sample reference set of the harness.
+
+The photos are composed: synthetic persons from the package openpeople (MIT licence) wear drawn bibs, in the
+parks of the same package and in drawn streets. Nobody in them exists. The labels follow from how each photo
+was put together.
+
+The set is made to try the harness out, and not to judge a pipeline by: label photos of your own for that.
+"""
+
+
+def generate(root: Path, scenes: Sequence[Scene] = SCENES, progress: Progress | None = None) -> None:
+    """Write the set under `root`. The same environment gives the same bytes."""
+    (root / "photos").mkdir(parents=True, exist_ok=True)
+    index: dict[str, PhotoRecord] = {}
+    bibs: dict[str, BibLabels] = {}
+    faces: dict[str, FaceLabels] = {}
+    links: dict[str, list[tuple[int, int]]] = {}
+    numbers: Iterable[int] = range(len(scenes))
+    for number in progress(numbers, "composing the sample set") if progress else numbers:
+        content, labels = render(scenes[number], number)
+        sha256 = hashlib.sha256(content).hexdigest()
+        write_atomically(root / "photos" / f"{sha256}.jpg", content)
+        width, height = scenes[number].size
+        index[sha256] = PhotoRecord(
+            names=[f"sample_{number + 1:02d}.jpg"],
+            width=width,
+            height=height,
+            bytes=len(content),
+            added_at=_ADDED_AT,
+            split=split_of(sha256).value,  # type: ignore[arg-type]
+        )
+        bibs[sha256], faces[sha256], links[sha256] = labels.bibs, labels.faces, labels.links
+    names = [runner.name for runner in RUNNERS.values()] + list(BYSTANDERS.values())
+    write_atomically(root / "README.txt", _README.encode())
+    write_file(root, FaceIdentities(names=names))
+    write_file(root, BibGroundTruth(photos=bibs))
+    write_file(root, FaceGroundTruth(photos=faces))
+    write_file(root, BibFaceLinks(photos=links))
+    write_file(root, PhotoIndex(photos=index))
+
+
+def render(scene: Scene, seed: int) -> tuple[bytes, PhotoLabels]:
+    """One scene as the bytes of a JPEG, and its labels."""
+    photo = compose(scene, seed)
+    _, encoded = cv2.imencode(".jpg", photo.image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
+    return encoded.tobytes(), label(scene, photo)
