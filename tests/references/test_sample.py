@@ -95,9 +95,7 @@ def test_a_question_mark_stands_for_a_hidden_digit_and_only_obscured_bibs_have_o
 
 
 def test_some_obscured_bibs_can_be_read_in_part(sample: ReferenceSet) -> None:
-    obscured = {
-        bib.number for photo in sample.photos for bib in photo.bibs if bib.scope == BibScope.BIB_OBSCURED
-    }
+    obscured = {bib.number for photo in sample.photos for bib in photo.bibs if bib.scope == BibScope.BIB_OBSCURED}
     assert any(number and set(number) != {"?"} for number in obscured)
 
 
@@ -137,18 +135,14 @@ def test_a_runner_wears_one_number_everywhere(sample: ReferenceSet) -> None:
 def test_links_join_each_labelled_bib_to_at_most_one_face_below_which_it_hangs(sample: ReferenceSet) -> None:
     for photo in sample.photos:
         links = photo.links or ()
-        assert (
-            len({link.bib_index for link in links}) == len({link.face_index for link in links}) == len(links)
-        )
+        assert len({link.bib_index for link in links}) == len({link.face_index for link in links}) == len(links)
         for link in links:
             bib, face = photo.bibs[link.bib_index], photo.faces[link.face_index]
             assert bib.scope != BibScope.NOT_BIB
             assert bib.y > face.y + face.h
 
 
-def test_everybody_is_seen_in_several_photos_and_known_by_a_listed_name(
-    root: Path, sample: ReferenceSet
-) -> None:
+def test_everybody_is_seen_in_several_photos_and_known_by_a_listed_name(root: Path, sample: ReferenceSet) -> None:
     seen: dict[str, set[str]] = defaultdict(set)
     for photo in sample.photos:
         for face in photo.faces:
@@ -177,9 +171,7 @@ def test_a_readme_says_what_the_set_is_not_for(root: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [2, 6, 11])
-def test_a_scene_composed_again_has_the_same_bytes_and_labels(
-    number: int, root: Path, sample: ReferenceSet
-) -> None:
+def test_a_scene_composed_again_has_the_same_bytes_and_labels(number: int, root: Path, sample: ReferenceSet) -> None:
     from harness.references.sample.generate import render
     from harness.references.sample.scenes import SCENES
 
@@ -198,9 +190,7 @@ def test_it_is_made_in_the_cache_folder_and_only_once(root: Path, monkeypatch: p
     assert all(photo.path.is_relative_to(root) for photo in loaded.photos)
 
 
-def test_an_interrupted_generation_leaves_no_half_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_generation_leaves_no_half_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.references.sample import generate, store
 
     def interrupt(*_: object) -> None:
@@ -213,18 +203,14 @@ def test_an_interrupted_generation_leaves_no_half_set(
     assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_a_picture_of_another_openpeople_release_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_of_another_openpeople_release_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.references.sample import people
 
     file = tmp_path / "P001" / "assets" / "studio_posture.jpg"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"another picture")
     monkeypatch.setattr(people, "_folder", lambda: tmp_path)
-    with pytest.raises(
-        ReferenceSetError, match=r"studio_posture\.jpg has SHA-256 .* expected .* openpeople 0\.1\.2"
-    ):
+    with pytest.raises(ReferenceSetError, match=r"studio_posture\.jpg has SHA-256 .* expected .* openpeople 0\.1\.2"):
         people.picture("P001", people.STUDIO).read()
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import Field
 
 from harness.checks import Pixels, Positive, Share
@@ -48,14 +49,16 @@ class RapidOcr:
         return (self.detector, self.recognizer)
 
     def load(self) -> None:
-        """Open both models."""
-        _engine(self.detector, self.recognizer)
+        """Open both models; RapidOCR does so on first use, which must not count as work on the first photo."""
+        engine, blank = _engine(self.detector, self.recognizer), np.full((64, 64, 3), 255, dtype=np.uint8)
+        engine(blank, use_det=True, use_rec=False)
+        engine(blank, use_det=False, use_rec=True)
 
     def read(self, image: Image) -> tuple[BibBox, ...]:
         """Read the whole photo once at `long_side`."""
         scaled, factor = scale_to(image, self.long_side)
         engine = _engine(self.detector, self.recognizer)
-        return tuple(self._bibs(engine(scaled), factor, image))
+        return tuple(self._bibs(engine(scaled, use_det=True, use_rec=True), factor, image))
 
     def _bibs(self, readings: Any, factor: float, image: Image) -> Iterator[BibBox]:
         if readings.boxes is None:

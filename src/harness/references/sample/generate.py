@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
 
+from harness.progress import track
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -21,12 +22,10 @@ from harness.references.files import (
     write_file,
 )
 from harness.references.sample.compose import compose
-from harness.references.sample.labels import PhotoLabels, label
+from harness.references.sample.labels import SceneLabels, label
 from harness.references.sample.runners import BYSTANDERS, RUNNERS
 from harness.references.sample.scenes import SCENES, Scene
 from harness.references.sets import split_of
-
-Progress = Callable[[Iterable[int], str], Iterable[int]]
 
 _ADDED_AT = "2024-05-12T00:00:00Z"
 _QUALITY = 88
@@ -41,15 +40,14 @@ The set is made to try the harness out, and not to judge a pipeline by: label ph
 """
 
 
-def generate(root: Path, scenes: Sequence[Scene] = SCENES, progress: Progress | None = None) -> None:
+def generate(root: Path, scenes: Sequence[Scene] = SCENES) -> None:
     """Write the set under `root`. The same environment gives the same bytes."""
     (root / "photos").mkdir(parents=True, exist_ok=True)
     index: dict[str, PhotoRecord] = {}
     bibs: dict[str, BibLabels] = {}
     faces: dict[str, FaceLabels] = {}
     links: dict[str, list[tuple[int, int]]] = {}
-    numbers: Iterable[int] = range(len(scenes))
-    for number in progress(numbers, "composing the sample set") if progress else numbers:
+    for number in track(range(len(scenes)), "composing the sample set, once"):
         content, labels = render(scenes[number], number)
         sha256 = hashlib.sha256(content).hexdigest()
         write_atomically(root / "photos" / f"{sha256}.jpg", content)
@@ -72,7 +70,7 @@ def generate(root: Path, scenes: Sequence[Scene] = SCENES, progress: Progress | 
     write_file(root, PhotoIndex(photos=index))
 
 
-def render(scene: Scene, seed: int) -> tuple[bytes, PhotoLabels]:
+def render(scene: Scene, seed: int) -> tuple[bytes, SceneLabels]:
     """One scene as the bytes of a JPEG, and its labels."""
     photo = compose(scene, seed)
     _, encoded = cv2.imencode(".jpg", photo.image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])

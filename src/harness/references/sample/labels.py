@@ -35,7 +35,7 @@ TINY_FACE, SMALLEST_FACE = 24.0, 10.0  # pixels
 
 
 @dataclass(frozen=True, slots=True)
-class PhotoLabels:
+class SceneLabels:
     """The labels of one photo; links are positions in the two box lists."""
 
     bibs: BibLabels
@@ -43,7 +43,7 @@ class PhotoLabels:
     links: list[tuple[int, int]]
 
 
-def label(scene: Scene, photo: Composed) -> PhotoLabels:
+def label(scene: Scene, photo: Composed) -> SceneLabels:
     """Label one photo, persons from far to near."""
     bibs: list[BibRecord] = []
     faces: list[FaceRecord] = []
@@ -59,7 +59,7 @@ def label(scene: Scene, photo: Composed) -> PhotoLabels:
     for rectangle in photo.rejected:
         bibs.append(BibRecord(**_unit(scene, rectangle), scope=BibScope.NOT_BIB))
     bib_tags, face_tags = _bib_tags(scene, photo, bibs), _face_tags(scene, faces)
-    return PhotoLabels(
+    return SceneLabels(
         BibLabels(labeled=True, boxes=bibs, tags=bib_tags),
         FaceLabels(labeled=True, boxes=faces, tags=face_tags),
         links,

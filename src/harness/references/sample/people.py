@@ -85,16 +85,12 @@ def picture(person: str, name: str) -> Picture:
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    table: dict[str, dict[str, Any]] = json.loads(
-        files(__package__).joinpath("people.json").read_text("utf-8")
-    )
+    table: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("people.json").read_text("utf-8"))
     return table
 
 
 def _folder() -> Path:
     spec = find_spec("openpeople")
     if spec is None or spec.origin is None:
-        raise ReferenceSetError(
-            "sample: the package openpeople is not installed; install openpeople>=0.1.2,<0.2"
-        )
+        raise ReferenceSetError("sample: the package openpeople is not installed; install openpeople>=0.1.2,<0.2")
     return Path(spec.origin).parent / "data" / "curated"

@@ -5,17 +5,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.cache import cache_dir
-
-if TYPE_CHECKING:
-    from harness.references.sample.generate import Progress
+from harness.locks import file_lock
 
 _PACKAGES = ("numpy", "opencv-python", "opencv-python-headless", "pillow", "matplotlib", "openpeople")
 
@@ -38,36 +33,26 @@ def _version(package: str) -> str:
         return "absent"
 
 
-def ensure_sample(progress: Progress | None = None) -> Path:
+def ensure_sample() -> Path:
     """The folder of the generated sample, made now if it is not there yet."""
     cache = cache_dir()
     folder = cache / f"sample-{sample_key()}"
     if folder.is_dir():
         return folder
-    cache.mkdir(parents=True, exist_ok=True)
-    with _locked(cache / f"{folder.name}.lock"):
+    with file_lock(cache / f"{folder.name}.lock"):
         if not folder.is_dir():
-            _make(folder, progress)
+            _make(folder)
     return folder
 
 
-def _make(folder: Path, progress: Progress | None) -> None:
+def _make(folder: Path) -> None:
     """Generate beside and rename, so that the folder is there only when it is whole."""
     from harness.references.sample.generate import generate
 
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
-        generate(beside, progress=progress)
+        generate(beside)
         beside.chmod(0o755)
         beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    import fcntl
-
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
