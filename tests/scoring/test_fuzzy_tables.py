@@ -188,6 +188,18 @@ class TestAssignment:
     def test_ties_fall_to_the_lower_extraction_index_then_the_lower_gt_index(self) -> None:
         assert assign_texts(["ab", "ac"], ["ax", "ay"]) == [CellPair(0, 0, 0.5), CellPair(1, 1, 0.5)]
 
+    def test_lone_surrogates_nul_and_astral_characters(self) -> None:
+        assert assign_texts(["\ud800ab", "\0x"], ["y\0", "ab\U0001f600"]) == [
+            CellPair(0, 1, 2 / 3),
+            CellPair(1, 0, 1 / 2),
+        ]
+
+    def test_long_repetitive_texts(self) -> None:
+        assert assign_texts(["a" * 900 + "b", "ab" * 300], ["ba" * 300 + "c", "a" * 1000]) == [
+            CellPair(1, 0, 599 / 601),
+            CellPair(0, 1, 900 / 1000),
+        ]
+
     def test_of_nothing(self) -> None:
         assert list(match_by_substring([], ["a"])) == []
         assert list(match_by_substring(["a"], ["b"])) == []

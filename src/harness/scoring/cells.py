@@ -31,10 +31,12 @@ _GROUP = re.compile(r"[\^_]\{([^{}]*)\}")
 
 def normalize_cell(text: str) -> str:
     """The text that a cell is compared by."""
-    text = " ".join(text.split()).translate(_REPLACE)
-    if "{" not in text:
-        return text
-    return " ".join(_unwrap(text).split())
+    text = " ".join(text.split())
+    if not text.isascii():
+        text = text.translate(_REPLACE)
+    if "{" in text:
+        text = " ".join(_unwrap(text).split())
+    return text
 
 
 def _unwrap(text: str) -> str:

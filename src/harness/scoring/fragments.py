@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Floats, Ints
+from harness.scoring.boxes import Floats, Ints
 
 #: Stands in for the length of a text that is not in the list asked about.
 NONE = np.iinfo(np.int64).max
@@ -43,10 +43,9 @@ class Fragments:
 def common_fragments(left: Sequence[str], right: Sequence[str]) -> Fragments:
     """All fragments of the two lists."""
     suffixes = _Suffixes.of([*left, *right], len(left))
-    found = list(_by_length(suffixes))
-    nothing = np.zeros(0, dtype=np.int64)
-    columns = zip((np.zeros(0), nothing, nothing, nothing), *found, strict=True)
-    promise, length, start, stop = (np.concatenate(column) for column in columns)
+    length, start, stop = _groups(suffixes)
+    needed = np.maximum(_least(suffixes.left_length, start, stop), _least(suffixes.right_length, start, stop))
+    promise = length / needed
     order = np.argsort(-promise, kind="stable")
     return Fragments(suffixes.text, promise[order], length[order], start[order], stop[order])
 
@@ -106,33 +105,37 @@ def _shared_prefix(ranks: Sequence[Ints], order: Ints, end: Ints) -> Ints:
     return np.concatenate(([0], np.minimum(shared, np.minimum(end_a - a, end_b - b))))
 
 
-def _by_length(suffixes: _Suffixes) -> Iterator[tuple[Floats, Ints, Ints, Ints]]:
-    """Promise, length, start and stop of the fragments, short ones first.
+def _groups(suffixes: _Suffixes) -> tuple[Ints, Ints, Ints]:
+    """Length, start and stop of every fragment.
 
-    Suffixes that share their first characters stand together. A group that lies in one list only is left behind, as
-    all longer groups inside it do too.
+    Suffixes that begin with the same characters stand together. Such a group reaches from any of its suffixes that
+    share the fewest characters with the one before, to both sides, up to suffixes that share fewer.
     """
-    alive, shared, length = np.arange(len(suffixes.text)), suffixes.shared, 0
-    while (shared > length).any():
-        length = int(shared[shared > length].min())
-        first = np.flatnonzero(shared < length)
-        size = np.diff(first, append=len(alive))
-        least_left = np.minimum.reduceat(suffixes.left_length[alive], first)
-        least_right = np.minimum.reduceat(suffixes.right_length[alive], first)
-        needed = np.maximum(least_left, least_right)
-        both = needed < NONE
-        keep = both & _cannot_grow(shared, suffixes.before[alive], first, length)
-        start = alive[first[keep]]
-        yield length / needed[keep], np.full(len(start), length), start, start + size[keep]
-        alive = alive[np.repeat(both, size)]
-        shared = suffixes.shared[alive]
+    shared = np.append(suffixes.shared, 0)
+    start, stop = _nearest(shared, -1, np.greater), _nearest(shared, 1, np.greater_equal)
+    first = np.flatnonzero(shared > shared[start])  # of several that share the fewest, one speaks for the group
+    start, stop = start[first], stop[first]
+    n_left = np.concatenate(([0], np.cumsum(suffixes.left_length < NONE)))
+    n_left = n_left[stop] - n_left[start]
+    changes = np.cumsum(np.diff(suffixes.before, prepend=0) != 0)
+    grows_back = (suffixes.before[start] > 0) & (changes[start] == changes[stop - 1])
+    keep = (n_left > 0) & (n_left < stop - start) & ~grows_back
+    return shared[first][keep], start[keep], stop[keep]
 
 
-def _cannot_grow(shared: Ints, before: Ints, first: Ints, length: int) -> Bools:
-    """Groups whose suffixes differ both in what follows the shared characters and in what stands before them."""
-    inner = shared.copy()
-    inner[first] = NONE
-    branches: Bools = np.minimum.reduceat(inner, first) == length
-    least = np.minimum.reduceat(before, first)
-    grows_back: Bools = (least > 0) & (least == np.maximum.reduceat(before, first))
-    return branches & ~grows_back
+def _nearest(shared: Ints, direction: int, passes: np.ufunc) -> Ints:
+    """Where one stops, going from each place to where `passes(shared there, shared here)` holds no more."""
+    at = np.arange(len(shared)) + direction
+    moving = np.flatnonzero(shared)  # both ends share nothing, so nothing moves past them
+    while len(moving):
+        moving = moving[passes(shared[at[moving]], shared[moving])]
+        at[moving] = at[at[moving]]
+    return at
+
+
+def _least(values: Ints, start: Ints, stop: Ints) -> Ints:
+    """The least of `values[start:stop]`, for every start and stop."""
+    if not len(start):
+        return start
+    bounds = np.stack((start, stop), axis=1).ravel()
+    return np.minimum.reduceat(np.append(values, NONE), bounds)[::2]

@@ -70,58 +70,49 @@ def _rank_longest_first(lengths: list[int], n_left: int) -> list[int]:
 
 
 class _Texts:
-    """The free texts that contain one fragment, list by list."""
+    """The free texts that contain one fragment, list by list.
 
-    __slots__ = ("fragment", "left", "longest", "number", "right")
+    `ready` are heaps of those no longer than `longest`, the length that a pair needs by now; the others wait, shortest
+    last.
+    """
+
+    __slots__ = ("fragment", "lengths", "longest", "number", "ready", "waiting")
 
     def __init__(self, number: int, fragment: int, lengths: list[int], left: list[int], right: list[int]) -> None:
         self.number = number
         self.fragment = fragment
+        self.lengths = lengths
         self.longest = 0
-        self.left = _Side(lengths, left)
-        self.right = _Side(lengths, right)
+        self.ready: tuple[list[int], list[int]] = ([], [])
+        self.waiting = (left, right)
 
     def best(self, taken: bytearray) -> _Entry | None:
         """The best free pair: least length of the longer text, then lowest left, then lowest right."""
-        left, right = self.left.least_length(taken), self.right.least_length(taken)
-        if left is None or right is None:
+        left, right = self.ready
+        while left and taken[left[0]]:
+            heappop(left)
+        while right and taken[right[0]]:
+            heappop(right)
+        if not (left and right) and not self._admit(taken):
             return None
-        if left > self.longest or right > self.longest:
-            self.longest = max(left, right)
-            self.left.admit(self.longest, taken)
-            self.right.admit(self.longest, taken)
-        return -self.fragment / self.longest, self.left.ready[0], self.right.ready[0], self.number, self
+        return -self.fragment / self.longest, left[0], right[0], self.number, self
 
-
-class _Side:
-    """The texts of one list: `ready` is a heap of those short enough by now, the others wait, shortest last."""
-
-    __slots__ = ("lengths", "ready", "waiting")
-
-    def __init__(self, lengths: list[int], waiting: list[int]) -> None:
-        self.lengths = lengths
-        self.ready: list[int] = []
-        self.waiting = waiting
-
-    def least_length(self, taken: bytearray) -> int | None:
-        """How long a text has to be allowed to be for one to be ready: 0 if one is, None if all are taken."""
-        while self.ready:
-            if not taken[self.ready[0]]:
-                return 0
-            heappop(self.ready)
-        while self.waiting:
-            if not taken[self.waiting[-1]]:
-                return self.lengths[self.waiting[-1]]
-            self.waiting.pop()
-        return None
-
-    def admit(self, longest: int, taken: bytearray) -> None:
-        """Make ready what is no longer than that."""
-        waiting, lengths = self.waiting, self.lengths
-        while waiting and lengths[waiting[-1]] <= longest:
-            text = waiting.pop()
-            if not taken[text]:
-                heappush(self.ready, text)
+    def _admit(self, taken: bytearray) -> bool:
+        """Make longer texts ready, just enough for a pair; False if one list has none left."""
+        lengths = self.lengths
+        for ready, waiting in zip(self.ready, self.waiting, strict=True):
+            while waiting and taken[waiting[-1]]:
+                waiting.pop()
+            if not ready:
+                if not waiting:
+                    return False
+                self.longest = max(self.longest, lengths[waiting[-1]])
+        for ready, waiting in zip(self.ready, self.waiting, strict=True):
+            while waiting and lengths[waiting[-1]] <= self.longest:
+                text = waiting.pop()
+                if not taken[text]:
+                    heappush(ready, text)
+        return True
 
 
 #: Minus score, left, right; the fragment's number only breaks ties between entries of the same pair.
