@@ -72,8 +72,8 @@ def test_a_run_is_shown_and_logged(run_harness: RunHarness, work: Path, tiny_set
     assert run.info.run_id in done.stdout
     assert run.info.status == "FINISHED"
     assert run.data.metrics["number/f1"] == 1.0
-    assert run.data.metrics["face/photos"] == 3
-    assert run.data.metrics["link/gt_links"] == 2
+    assert run.data.metrics["count/face_photos"] == 3
+    assert run.data.metrics["count/link_gt_links"] == 2
     assert run.data.params["bib.long_side"] == "640"
     tags = run.data.tags
     assert tags["note"] == "first try"
@@ -95,8 +95,8 @@ def test_a_corrupt_photo_makes_the_run_incomplete(run_harness: RunHarness, work:
     (run,) = stored_runs(work)
     assert run.info.status == "FAILED"
     assert run.data.tags["outcome"] == "INCOMPLETE"
-    assert run.data.metrics["items/failed"] == 1
-    assert run.data.metrics["face/photos"] == 2
+    assert run.data.metrics["count/failed"] == 1
+    assert run.data.metrics["count/face_photos"] == 2
 
 
 def test_a_sweep_is_flat_runs_and_an_overview(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:

@@ -98,17 +98,18 @@ class Evaluation:
         return len(self.evaluated) + len(self.failed)
 
     def metrics(self) -> dict[str, float]:
-        """All numbers by their MLflow names: rates with their intervals, counts, and seconds of each stage."""
+        """All numbers by their MLflow names; what stands before the slash is a section of charts in its UI."""
         metrics: dict[str, float] = {}
         for card in self.scores.cards.values():
             metrics |= card.metrics()
         for name, interval in self.intervals.items():
-            metrics |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+            key = f"interval/{name.replace('/', '_')}"
+            metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
         stages = {stage: sum(item.seconds[stage] for item in self.evaluated) for stage in ("bib", "face", "link")}
         total = sum(stages.values())
         metrics |= {f"runtime/{stage}_seconds": seconds for stage, seconds in stages.items()}
         metrics |= {"runtime/pipeline_seconds": total}
-        metrics |= {"items/evaluated": len(self.evaluated), "items/failed": len(self.failed)}
+        metrics |= {"count/evaluated": len(self.evaluated), "count/failed": len(self.failed)}
         if total:
             metrics["runtime/photos_per_second"] = len(self.evaluated) / total
         return metrics

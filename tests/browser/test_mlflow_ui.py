@@ -62,7 +62,7 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, address: str, page: Page)
 
     page.goto(address + runs_page(store.runs_experiment, chart=True), wait_until="domcontentloaded")
     page.reload(wait_until="domcontentloaded")
-    expect(page.get_by_text("number/f1", exact=True).first).to_be_visible()
+    expect(page.get_by_text("bib/f1", exact=True).first).to_be_visible()
 
     (overview,) = store.client.search_runs([store.sweeps_experiment])
     page.goto(f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")

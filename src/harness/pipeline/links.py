@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from harness.checks import Positive
 from harness.types import BibBox, BibFaceLink, FaceBox
@@ -30,8 +31,6 @@ class GeometricLinker:
 
     def link(self, bibs: Sequence[BibBox], faces: Sequence[FaceBox], aspect: float) -> tuple[BibFaceLink, ...]:
         """Assign bibs to faces. `aspect` is the image's width over its height."""
-        from scipy.optimize import linear_sum_assignment
-
         if not bibs or not faces:
             return ()
         bib = np.array([box.xywh for box in bibs])

@@ -39,9 +39,9 @@ class BibScorecard(DetectionScorecard):
 
     RATIOS: ClassVar = detection_ratios("bib") | {"ocr_accuracy": Ratio.of("ocr/accuracy", "ocr_correct", "ocr_total")}
     COUNTS: ClassVar = detection_counts("bib") | {
-        "ocr_correct": "ocr/correct",
-        "ocr_total": "ocr/total",
-        "ocr_partial": "ocr/partial",
+        "ocr_correct": "count/ocr_correct",
+        "ocr_total": "count/ocr_total",
+        "ocr_partial": "count/ocr_partial",
     }
 
     @property

@@ -73,12 +73,12 @@ def detection_ratios(prefix: str) -> dict[str, Ratio]:
 def detection_counts(prefix: str) -> dict[str, str]:
     """The metric names of a detection scorecard's counts."""
     return {
-        "detection_tp": f"{prefix}/tp",
-        "detection_fp": f"{prefix}/fp",
-        "detection_fn": f"{prefix}/fn",
-        "ignored": f"{prefix}/ignored",
-        "photos": f"{prefix}/photos",
-        "unlabeled_photos": f"{prefix}/unlabeled_photos",
+        "detection_tp": f"count/{prefix}_tp",
+        "detection_fp": f"count/{prefix}_fp",
+        "detection_fn": f"count/{prefix}_fn",
+        "ignored": f"count/{prefix}_ignored",
+        "photos": f"count/{prefix}_photos",
+        "unlabeled_photos": f"count/{prefix}_unlabeled_photos",
     }
 
 

@@ -42,17 +42,17 @@ class LinkScorecard(Scorecard):
         "link_f1": Ratio.f1("link/f1", "link_tp", "link_fp", "link_fn"),
     }
     COUNTS: ClassVar = {
-        "link_tp": "link/tp",
-        "link_fp": "link/fp",
-        "link_fn": "link/fn",
-        "gt_link_count": "link/gt_links",
-        "bib_missed": "link/fn_bib_missed",
-        "face_missed": "link/fn_face_missed",
-        "both_missed": "link/fn_both_missed",
-        "not_linked": "link/fn_not_linked",
-        "linked_wrong": "link/fn_linked_wrong",
-        "photos": "link/photos",
-        "unlabeled_photos": "link/unlabeled_photos",
+        "link_tp": "count/link_tp",
+        "link_fp": "count/link_fp",
+        "link_fn": "count/link_fn",
+        "gt_link_count": "count/link_gt_links",
+        "bib_missed": "count/link_fn_bib_missed",
+        "face_missed": "count/link_fn_face_missed",
+        "both_missed": "count/link_fn_both_missed",
+        "not_linked": "count/link_fn_not_linked",
+        "linked_wrong": "count/link_fn_linked_wrong",
+        "photos": "count/link_photos",
+        "unlabeled_photos": "count/link_unlabeled_photos",
     }
 
     @property

@@ -46,14 +46,14 @@ class NumberScorecard(Scorecard):
         "pass_rate": Ratio.of("number/pass_rate", "passed", "photos"),
     }
     COUNTS: ClassVar = {
-        "number_tp": "number/tp",
-        "number_fp": "number/fp",
-        "number_fn": "number/fn",
-        "passed": "number/passed",
-        "partial": "number/partial",
-        "missed": "number/missed",
-        "photos": "number/photos",
-        "unlabeled_photos": "number/unlabeled_photos",
+        "number_tp": "count/number_tp",
+        "number_fp": "count/number_fp",
+        "number_fn": "count/number_fn",
+        "passed": "count/number_passed",
+        "partial": "count/number_partial",
+        "missed": "count/number_missed",
+        "photos": "count/number_photos",
+        "unlabeled_photos": "count/number_unlabeled_photos",
     }
 
     @property
