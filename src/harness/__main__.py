@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from harness.errors import HarnessError
@@ -11,7 +12,13 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and end the process with the exit code that it deserves."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough, as in `harness --help | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

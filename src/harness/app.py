@@ -19,6 +19,8 @@ from harness.config import build, compose, conf_dir, explain, instantiate
 from harness.errors import ConfigError, HarnessError, IncompleteError
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
+#: How the user calls the harness, for the commands that it suggests.
+_COMMAND = os.environ.get("HARNESS_COMMAND", "harness")
 #: Overrides that stand in a run's tags and are no part of its name.
 _NOT_IN_NAME = ("sweep_id=", "tracking", "references", "note=", "hydra")
 
@@ -86,7 +88,7 @@ def _job(config: DictConfig) -> None:
     photos = f"{evaluation.photos} photos of {references.name} ({references.split})"
     seconds = evaluation.metrics()["runtime/pipeline_seconds"]
     print(f"{photos}, data {references.digest[:12]}, pipeline {seconds:.1f} s\n\n{result.text()}\n")
-    print(f"MLflow run {result.run_id}   see it with: harness mlflow", flush=True)
+    print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow", flush=True)
     if not evaluation.complete:
         listed = "\n".join(f"  {item.name}: {item.reason}" for item in evaluation.failed)
         count = f"{len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated"
@@ -107,4 +109,4 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         shutil.rmtree(store.folder / "sweeps" / sweep_id, ignore_errors=True)
         return
     print(f"\nSweep {sweep_id}: {overview.jobs} runs\n\n{overview.table}\n")
-    print(f"MLflow overview {overview.run_id}   compare the runs with: harness mlflow", flush=True)
+    print(f"MLflow overview {overview.run_id}   compare the runs with: {_COMMAND} mlflow", flush=True)
