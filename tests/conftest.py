@@ -36,6 +36,11 @@ QUICK = ("bib.long_side=640", "face.long_side=640")
 RunHarness = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Fast tests first: those that start whole runs come after them, and the browser last."""
+    items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), bool(item.get_closest_marker("slow"))))
+
+
 def unit(box: tuple[int, int, int, int]) -> dict[str, float]:
     x, y, w, h = box
     return {"x": x / WIDTH, "y": y / HEIGHT, "w": w / WIDTH, "h": h / HEIGHT}

@@ -63,6 +63,7 @@ def test_a_mistake_is_told_briefly_and_leaves_nothing_behind(
     assert [path for path in work.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.slow
 def test_a_run_is_shown_and_logged(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
     done = run_harness(*staging(tiny_set), "note=first try")
     assert done.returncode == 0, done.stderr
@@ -84,6 +85,7 @@ def test_a_run_is_shown_and_logged(run_harness: RunHarness, work: Path, tiny_set
     assert "| Numbers | F1 | 100.0% |" in tags["mlflow.note.content"]
 
 
+@pytest.mark.slow
 def test_a_corrupt_photo_makes_the_run_incomplete(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
     broken = sorted((tiny_set / "photos").iterdir())[0]
     broken.write_bytes(broken.read_bytes()[:3000])
@@ -99,6 +101,7 @@ def test_a_corrupt_photo_makes_the_run_incomplete(run_harness: RunHarness, work:
     assert run.data.metrics["count/face_photos"] == 2
 
 
+@pytest.mark.slow
 def test_a_sweep_is_flat_runs_and_an_overview(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
     done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *QUICK)
     assert done.returncode == 0, done.stderr
@@ -112,6 +115,7 @@ def test_a_sweep_is_flat_runs_and_an_overview(run_harness: RunHarness, work: Pat
     assert "mlflow.parentRunId" not in runs[0].data.tags
 
 
+@pytest.mark.slow
 def test_a_failing_job_does_not_stop_the_sweep(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
     done = run_harness(
         "-m", *staging(tiny_set), "face.weights.file=missing.onnx,models/face_detection_yunet_2023mar_int8bq.onnx"
@@ -123,6 +127,7 @@ def test_a_failing_job_does_not_stop_the_sweep(run_harness: RunHarness, work: Pa
     assert len(stored_runs(work, "sweeps")) == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_run_as_killed(tmp_path: Path, tiny_set: Path) -> None:
     slow = ("bib.long_side=6000", "face.long_side=6000")
     command = [sys.executable, "-m", "harness", *staging(tiny_set), *slow]

@@ -1,11 +1,9 @@
-"""The local store: made ready once, whoever comes first, and runs that end with the status they deserve."""
+"""The local store, and runs that end with the status they deserve. Many first runs at once: tests/test_command_line.py."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -18,22 +16,6 @@ from harness.tracking.store import LocalStore
 def record(**changes: object) -> RunRecord:
     base = {"params": {}, "metrics": {}, "tags": {}, "description": "", **changes}
     return RunRecord(**base)  # type: ignore[arg-type]
-
-
-def log_one(root: str) -> str:
-    store = LocalStore(root, "harness").open()
-    with tracked_run(store, store.runs_experiment, "one", {}) as run:
-        run.log(record(metrics={"m": 1.0}))
-    return run.run_id
-
-
-def test_many_processes_may_open_an_empty_store_at_once(tmp_path: Path) -> None:
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        ids = list(pool.map(log_one, [str(tmp_path / "new")] * 8))
-    store = LocalStore(str(tmp_path / "new"), "harness").open()
-    runs = store.client.search_runs([store.runs_experiment])
-    assert {run.info.run_id for run in runs} == set(ids)
-    assert all(run.info.status == "FINISHED" and run.data.metrics == {"m": 1.0} for run in runs)
 
 
 def test_the_database_is_in_wal_mode_and_artifacts_lie_beside_it(tmp_path: Path) -> None:
