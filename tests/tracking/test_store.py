@@ -1,4 +1,4 @@
-"""The local store, and runs that end with the status they deserve. Many first runs at once: tests/test_command_line.py."""
+"""The local store, and runs that end as they deserve. Many first runs at once: tests/test_command_line.py."""
 
 from __future__ import annotations
 
