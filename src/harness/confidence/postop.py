@@ -1,0 +1,198 @@
+"""Score the predictions of an artifact and write the scored copies: all of them, or none.
+
+Reads `gt_vs_pred.jsonl` and its `pred_token_trace.jsonl`, which stay as they are; writes `pred_confidence.jsonl` (what
+became of each object), `gt_vs_pred_scored.jsonl` (the records with the kept predictions) and
+`confidence_postop_summary.json`. `docs/confidence.md` has the formats.
+
+Everything is written into a hidden folder beside the final names and moved when it is complete. The old summary goes
+first and the new one comes last: where a summary stands, the three files belong together. The same inputs give the same
+bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from harness.confidence.lines import BUFFER, Record, count_lines, dump, parse, read_lines, wrong
+from harness.confidence.traces import OutOfOrderError, traces_by_index, traces_in_step
+from harness.errors import ConfidenceError
+from harness.progress import track_stream
+from harness.scoring.confidence import (
+    SCORE_SOURCE,
+    SCORE_VERSION,
+    Failure,
+    ObjectConfidence,
+    Reducer,
+    Trace,
+    merge_scores,
+    score_objects,
+)
+
+CONFIDENCE_FILE = "pred_confidence.jsonl"
+SCORED_FILE = "gt_vs_pred_scored.jsonl"
+SUMMARY_FILE = "confidence_postop_summary.json"
+_OUTPUTS = (CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE)
+
+_NUMBER = {int, float}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was kept and what was dropped, and why."""
+
+    reducer: Reducer
+    samples: int
+    objects: int
+    kept: int
+    dropped_by_reason: dict[Failure, int]
+
+    @property
+    def kept_fraction(self) -> float:
+        """1.0 where there was nothing to keep."""
+        return self.kept / self.objects if self.objects else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the summary file has it; `dropped_by_reason` names the reasons that occurred."""
+        return {
+            "total_samples": self.samples,
+            "total_pred_objects": self.objects,
+            "kept_pred_objects": self.kept,
+            "dropped_pred_objects": self.objects - self.kept,
+            "kept_fraction": self.kept_fraction,
+            "dropped_by_reason": {str(reason): count for reason, count in self.dropped_by_reason.items()},
+            "method": self.reducer.method,
+            "pred_score_source": SCORE_SOURCE,
+            "pred_score_version": SCORE_VERSION,
+        }
+
+
+def run_postop(gt_vs_pred: Path, trace: Path, out: Path, reducer: Reducer = Reducer.MEAN_LOGPROB) -> Summary:
+    """Score every sample of `gt_vs_pred` by its trace and put the three outputs into the folder `out`."""
+    samples = count_lines(gt_vs_pred)
+    _check_outputs(out, (gt_vs_pred, trace))
+    with tempfile.TemporaryDirectory(dir=out, prefix=".confidence-") as folder:
+        partial = Path(folder)
+        try:
+            traces = traces_in_step(trace, samples)
+            summary = _write(partial, _records(gt_vs_pred, samples), traces, samples, reducer)
+        except OutOfOrderError:
+            traces = traces_by_index(trace, samples)
+            summary = _write(partial, _records(gt_vs_pred, samples), traces, samples, reducer)
+        (partial / SUMMARY_FILE).write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
+        _publish(partial, out)
+    return summary
+
+
+def _check_outputs(out: Path, inputs: Iterable[Path]) -> None:
+    for path in inputs:
+        if path.name in _OUTPUTS and path.resolve().parent == out.resolve():
+            raise ConfidenceError(f"{path}: would be overwritten by the output of that name; write elsewhere")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfidenceError(f"{out}: cannot be made a folder for the outputs: {error.strerror}") from error
+
+
+def _publish(partial: Path, out: Path) -> None:
+    for name in _OUTPUTS:
+        with (partial / name).open("rb") as file:
+            os.fsync(file.fileno())
+    (out / SUMMARY_FILE).unlink(missing_ok=True)
+    for name in _OUTPUTS:
+        (partial / name).replace(out / name)
+
+
+def _records(path: Path, samples: int) -> Iterator[Record]:
+    for number, line in track_stream(read_lines(path), "samples", samples):
+        record = parse(path, number, line, exact=True)
+        _check(path, number, record.fields)
+        yield record
+
+
+def _check(path: Path, number: int, fields: dict[str, Any]) -> None:
+    """Refuse a record without the fields that are copied into the outputs."""
+    if not isinstance(fields.get("image"), str):
+        raise wrong(path, number, "image: expected a string")
+    pred = fields.get("pred")
+    if not isinstance(pred, list):
+        raise wrong(path, number, "pred: expected a list of objects")
+    for index, item in enumerate(pred):
+        if not isinstance(item, dict):
+            raise wrong(path, number, f"pred.{index}: expected an object")
+        if type(item.get("type")) is not str or type(item.get("desc")) is not str:
+            raise wrong(path, number, f"pred.{index}: expected strings as type and desc")
+        points = item.get("points")
+        if type(points) is not list or not _NUMBER.issuperset(map(type, points)):
+            raise wrong(path, number, f"pred.{index}.points: expected a list of numbers")
+
+
+def _write(
+    folder: Path, records: Iterator[Record], traces: Iterator[Trace | None], samples: int, reducer: Reducer
+) -> Summary:
+    objects = kept = 0
+    reasons: Counter[Failure] = Counter()
+    with (
+        (folder / CONFIDENCE_FILE).open("wb", buffering=BUFFER) as confidence,
+        (folder / SCORED_FILE).open("wb", buffering=BUFFER) as scored,
+    ):
+        for line_idx, (record, trace) in enumerate(zip(records, traces, strict=True)):
+            pred = record.fields["pred"]
+            results = score_objects(pred, record.fields.get("raw_output_json"), trace, _size(record.fields), reducer)
+            kept_pred, results = merge_scores(pred, results)
+            _write_sample(confidence, scored, line_idx, record, kept_pred, results, reducer)
+            objects += len(pred)
+            kept += len(kept_pred)
+            reasons.update(item.failure for item in results if item.failure)
+    return Summary(reducer, samples, objects, kept, {reason: reasons[reason] for reason in Failure if reasons[reason]})
+
+
+def _size(fields: dict[str, Any]) -> tuple[float | None, float | None]:
+    width, height = fields.get("width"), fields.get("height")
+    return (
+        width if type(width) in _NUMBER and width > 0 else None,
+        height if type(height) in _NUMBER and height > 0 else None,
+    )
+
+
+def _write_sample(
+    confidence: BinaryIO,
+    scored: BinaryIO,
+    line_idx: int,
+    record: Record,
+    kept_pred: list[dict[str, Any]],
+    results: list[ObjectConfidence],
+    reducer: Reducer,
+) -> None:
+    fields, plain, method = record.fields, record.plain, reducer.method
+    pred = fields["pred"]
+    objects = [_entry(item, pred, method) for item in results]
+    confidence.write(dump({"line_idx": line_idx, "image": fields["image"], "objects": objects}, plain=plain))
+    provenance = {"pred_score_source": SCORE_SOURCE, "pred_score_version": SCORE_VERSION}
+    scored.write(dump({**fields, "pred": kept_pred, **provenance}, plain=plain))
+
+
+def _entry(item: ObjectConfidence, pred: list[dict[str, Any]], method: str) -> dict[str, Any]:
+    known = pred[item.object_idx] if item.failure is not Failure.OBJECT_IDX_OOB else {}
+    return {
+        "object_idx": item.object_idx,
+        "type": known.get("type", ""),
+        "desc": known.get("desc", ""),
+        "points": known.get("points", []),
+        "confidence": item.score,
+        "score": item.score,
+        "kept": item.score is not None,
+        "confidence_details": {
+            "method": method,
+            "coord_token_count": len(item.matched),
+            "matched_token_indices": item.matched,
+            "ambiguous_matches": item.ambiguous,
+            "failure_reason": item.failure,
+        },
+    }

@@ -1,0 +1,174 @@
+"""One sortable score per predicted box, from the log-probabilities of its four coordinate tokens.
+
+Rules, in the order in which they are applied; the first that fails names the reason:
+
+1. The sample has a trace (`missing_trace`) with as many log-probabilities as tokens (`trace_len_mismatch`).
+2. The raw objects are the predictions: as many, and one by one of the same type, description (white space at its ends
+   aside) and place (`pred_alignment_mismatch`, for every object of the sample). A raw object without usable bins has no
+   place to compare. Without any raw objects there is nothing to compare and no bins either (see 4).
+3. The object is a `bbox_2d` (`unsupported_geometry_type`).
+4. Its raw object has four bins (`missing_coord_bins`), and they stand in the trace (`missing_span`); see `coord_tokens`.
+5. The four log-probabilities are finite numbers and reduce to a score in (0, 1] (`nonfinite_logprob`). A null is what
+   strict JSON writers make of a NaN, and counts as one.
+
+The default score is exp of the mean. Nothing is ever guessed: an object has four aligned tokens, or no score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from math import exp, isfinite
+from typing import Any, NamedTuple
+
+from harness.scoring.coord_tokens import Bins, Size, Spans, fits, raw_geometry
+
+#: What can be scored.
+BOX = "bbox_2d"
+SCORE_SOURCE = "confidence_postop"
+SCORE_VERSION = 1
+
+Prediction = Mapping[str, Any]
+
+
+class Failure(StrEnum):
+    """Why an object has no score. The names are part of the file format."""
+
+    MISSING_TRACE = "missing_trace"
+    TRACE_LEN_MISMATCH = "trace_len_mismatch"
+    UNSUPPORTED_GEOMETRY_TYPE = "unsupported_geometry_type"
+    MISSING_COORD_BINS = "missing_coord_bins"
+    MISSING_SPAN = "missing_span"
+    NONFINITE_LOGPROB = "nonfinite_logprob"
+    PRED_ALIGNMENT_MISMATCH = "pred_alignment_mismatch"
+    OBJECT_IDX_OOB = "object_idx_oob"
+
+
+class Reducer(StrEnum):
+    """How four log-probabilities become one score."""
+
+    MEAN_LOGPROB = "mean_logprob"
+    MIN_LOGPROB = "min_logprob"
+    SUM_LOGPROB = "sum_logprob"
+    PRODUCT = "product"
+    MEAN_PROB = "mean_prob"
+
+    @property
+    def method(self) -> str:
+        """The name under which the outputs say how a score was made."""
+        return f"exp_{self}" if self.endswith("logprob") else str(self)
+
+
+Reduction = Callable[[float, float, float, float], float]
+
+_REDUCE: Mapping[Reducer, Reduction] = {
+    Reducer.MEAN_LOGPROB: lambda a, b, c, d: exp((a + b + c + d) / 4),
+    Reducer.MIN_LOGPROB: lambda a, b, c, d: exp(min(a, b, c, d)),
+    Reducer.SUM_LOGPROB: lambda a, b, c, d: exp(a + b + c + d),
+    Reducer.PRODUCT: lambda a, b, c, d: exp(a) * exp(b) * exp(c) * exp(d),
+    Reducer.MEAN_PROB: lambda a, b, c, d: (exp(a) + exp(b) + exp(c) + exp(d)) / 4,
+}
+
+
+class Trace(NamedTuple):
+    """The tokens that the model generated for one sample, and the natural logarithm of each one's probability."""
+
+    tokens: Sequence[str]
+    logprobs: Sequence[float | None]
+
+
+class ObjectConfidence(NamedTuple):
+    """What became of one predicted object: a score or a failure. (A tuple, since there are very many of them.)"""
+
+    object_idx: int
+    score: float | None
+    failure: Failure | None
+    matched: Sequence[int] = ()
+    ambiguous: int = 0
+
+
+def score_objects(
+    pred: Sequence[Prediction],
+    raw_output: Any,
+    trace: Trace | None,
+    size: Size = (None, None),
+    reducer: Reducer = Reducer.MEAN_LOGPROB,
+) -> list[ObjectConfidence]:
+    """Score the objects of one sample, in their order.
+
+    `pred` are the emitted predictions (`type`, `points` in pixels, `desc`), `raw_output` is the model's own output with
+    its bins, `size` the width and height of the image where they are known.
+    """
+    if trace is None:
+        return _all_fail(pred, Failure.MISSING_TRACE)
+    if len(trace.tokens) != len(trace.logprobs):
+        return _all_fail(pred, Failure.TRACE_LEN_MISMATCH)
+    raw_objects = raw_output.get("objects") if isinstance(raw_output, dict) else None
+    if not isinstance(raw_objects, list):
+        return [ObjectConfidence(index, None, _without_bins(item)) for index, item in enumerate(pred)]
+    if len(raw_objects) != len(pred):
+        return _all_fail(pred, Failure.PRED_ALIGNMENT_MISMATCH)
+    spans, logprobs, reduce, results = Spans(trace.tokens), trace.logprobs, _REDUCE[reducer], []
+    for index, (item, raw) in enumerate(zip(pred, raw_objects, strict=True)):
+        kind, bins = raw_geometry(raw)
+        if not is_aligned(item, raw, kind, bins, size):
+            return _all_fail(pred, Failure.PRED_ALIGNMENT_MISMATCH)
+        if item["type"] != BOX or bins is None or len(bins) != 4:
+            results.append(ObjectConfidence(index, None, _without_bins(item)))
+        elif place := spans.take(bins):
+            matched, ambiguous = place
+            x1, y1, x2, y2 = matched
+            score = _reduced(reduce, logprobs[x1], logprobs[y1], logprobs[x2], logprobs[y2])
+            failure = Failure.NONFINITE_LOGPROB if score is None else None
+            results.append(ObjectConfidence(index, score, failure, matched, ambiguous))
+        else:
+            results.append(ObjectConfidence(index, None, Failure.MISSING_SPAN))
+    return results
+
+
+def is_aligned(item: Prediction, raw: Any, kind: str | None, bins: Bins | None, size: Size) -> bool:
+    """Whether a raw object, of the given geometry, is this prediction."""
+    desc = raw.get("desc", "") if isinstance(raw, dict) else None
+    if not isinstance(desc, str) or (desc != item["desc"] and desc.strip() != item["desc"].strip()):
+        return False
+    if kind is not None and kind != item["type"]:
+        return False
+    if bins is None or (len(bins) != 4 and kind == BOX):
+        return True  # no box can be made of them, so there is no place to compare
+    return fits(bins, item["points"], size)
+
+
+def merge_scores(
+    pred: Sequence[Prediction], scored: Sequence[ObjectConfidence]
+) -> tuple[list[dict[str, Any]], list[ObjectConfidence]]:
+    """The predictions that are kept, each with its score, and what became of every object.
+
+    A score for an object that does not exist can only come from a bug. It is turned into the failure `object_idx_oob`,
+    so that it shows in every output, and is given to no prediction.
+    """
+    kept, checked = [], []
+    for item in scored:
+        if not 0 <= item.object_idx < len(pred):
+            item = ObjectConfidence(item.object_idx, None, Failure.OBJECT_IDX_OOB)
+        elif item.score is not None:
+            kept.append({**pred[item.object_idx], "score": item.score})
+        checked.append(item)
+    return kept, checked
+
+
+def _all_fail(pred: Sequence[Prediction], failure: Failure) -> list[ObjectConfidence]:
+    return [ObjectConfidence(index, None, failure) for index in range(len(pred))]
+
+
+def _without_bins(item: Prediction) -> Failure:
+    return Failure.MISSING_COORD_BINS if item["type"] == BOX else Failure.UNSUPPORTED_GEOMETRY_TYPE
+
+
+def _reduced(reduce: Reduction, a: float | None, b: float | None, c: float | None, d: float | None) -> float | None:
+    """The score of four log-probabilities; None where they make none."""
+    try:
+        score = reduce(a, b, c, d)  # type: ignore[arg-type]
+        # A NaN fails the comparison; a single infinity may hide in a mean, a minimum or a sum of probabilities.
+        return score if 0.0 < score <= 1.0 and isfinite(a + b + c + d) else None  # type: ignore[operator]
+    except (OverflowError, TypeError):  # far above 0, or a null
+        return None
