@@ -266,16 +266,16 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            (Annotation("s", "car", (0, 0, -1, 1)), "w=-1.0"),
-            (Annotation("s", "car", (float("nan"), 0, 1, 1)), "x=nan"),
+            (Annotation("s", "car", (0, 0, -1, 1)), "expected finite"),
+            (Annotation("s", "car", (float("nan"), 0, 1, 1)), "expected finite"),
             (Annotation("s", "car", (0, 0, 1)), "expected x, y, w, h"),  # type: ignore[arg-type]
             (Annotation("s", None, HERE), "label None; expected a string"),  # type: ignore[arg-type]
-            (Annotation("s", "car", HERE, {"n": 3}), "attribute 'n' is 3; expected a string"),  # type: ignore[dict-item]
+            (Annotation("s", "car", HERE, {"n": 3}), "attribute 3; expected a string"),  # type: ignore[dict-item]
         ],
     )
     def test_a_broken_annotation_is_refused_by_name(self, wrong: Annotation, message: str) -> None:
         with pytest.raises(ValueError, match=f"image 'a.jpg', student annotation 's': .*{message}"):
-            one_image([note("g")], [wrong])
+            one_image([note("g")], [wrong], GradingRules(attributes={"car": ["n"]}))
 
     def test_an_id_that_stands_twice_is_refused(self) -> None:
         with pytest.raises(ValueError, match=r"image 'a.jpg', ground-truth annotation 'g': the id stands twice"):

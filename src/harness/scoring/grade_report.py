@@ -8,58 +8,14 @@ overall grade blends the two, each out of 100. Rates that nothing stands behind 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from math import isclose, isfinite
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.scoring.boxes import Floats
+from harness.scoring.grading_rules import FULL, GradingRules, Override
 from harness.scoring.uncertainty import RESAMPLES, Interval, resampled_sums
-
-FULL = 100.0
-
-
-@dataclass(frozen=True, slots=True)
-class GradingRules:
-    """How a submission is graded.
-
-    `match_key` names the attribute that pairs annotations in the first pass; without one there is no such pass.
-    `attributes` lists, for a ground-truth label, the attributes that are compared. The three weights add up to 100.
-    `blend` is the share of quality in the overall grade; completeness has the rest.
-    """
-
-    match_key: str | None = None
-    attributes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    iou_weight: float = 70.0
-    label_weight: float = 15.0
-    attribute_weight: float = 15.0
-    beta: float = 0.5
-    blend: float = 0.5
-    min_iou: float = 0.0
-    ignore_case: bool = False
-
-    def __post_init__(self) -> None:
-        weights = (self.iou_weight, self.label_weight, self.attribute_weight)
-        if min(weights) < 0 or not isclose(sum(weights), FULL):
-            raise ValueError(f"weights {weights}: expected three numbers that are not negative and add up to 100")
-        if not (isfinite(self.beta) and self.beta > 0):
-            raise ValueError(f"beta {self.beta}: expected a number above 0")
-        if not 0 <= self.blend <= 1:
-            raise ValueError(f"blend {self.blend}: expected a number from 0 to 1")
-        if not 0 <= self.min_iou < 1:
-            raise ValueError(f"min_iou {self.min_iou}: expected a number from 0 and below 1")
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """A trainer's word on one match, which is named by its image and its ground-truth annotation."""
-
-    image: str
-    annotation: str
-    score: float
-    reason: str
-    who: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +37,54 @@ class MatchGrade:
         return self.original_score if self.override is None else self.override.score
 
 
+class MatchColumns(NamedTuple):
+    """The matches of an image, field by field: a submission has tens of thousands, and few are looked at one by one."""
+
+    ground_truth: Sequence[str]
+    student: Sequence[str]
+    by_key: Sequence[bool]
+    iou: Sequence[float]
+    label_similarity: Sequence[float]
+    attribute_similarity: Sequence[float]
+    original_score: Sequence[float]
+    override: Sequence[Override | None]
+
+
 @dataclass(frozen=True, slots=True)
 class ImageGrade:
-    """One image: matches in the order of its ground truth, ids of what was missed and of what was extra."""
+    """One image: its matches in the order of its ground truth, ids of what was missed and of what was extra."""
 
     image: str
-    matched: tuple[MatchGrade, ...] = ()
+    columns: MatchColumns
     missed: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     #: Keys that stand more than once on a side; their pairs were made best IoU first.
     duplicate_keys: tuple[str, ...] = ()
+
+    @property
+    def matched(self) -> tuple[MatchGrade, ...]:
+        """The matches, one by one."""
+        return tuple(map(MatchGrade, *self.columns))
+
+    @property
+    def final_scores(self) -> list[float]:
+        """The trainer's score of each match where there is one, else the original."""
+        scores = zip(self.columns.original_score, self.columns.override, strict=True)
+        return [score if override is None else override.score for score, override in scores]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, match by match."""
+        matched = [asdict(match) | {"final_score": match.final_score} for match in self.matched]
+        rest = {name: list(getattr(self, name)) for name in ("missed", "extra", "duplicate_keys")}
+        return {"image": self.image, "matched": matched, **rest}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ImageGrade:
+        """Read what `to_dict` wrote."""
+        columns = {name: [match[name] for match in data["matched"]] for name in MatchColumns._fields}
+        columns["override"] = [Override(**word) if word else None for word in columns["override"]]
+        rest = (tuple(data[name]) for name in ("missed", "extra", "duplicate_keys"))
+        return cls(data["image"], MatchColumns(**columns), *rest)
 
 
 @dataclass(frozen=True)
@@ -103,7 +97,7 @@ class GradeReport:
     @property
     def matched(self) -> int:
         """Ground-truth annotations that the student has too."""
-        return sum(len(image.matched) for image in self.images)
+        return sum(len(image.columns.iou) for image in self.images)
 
     @property
     def missed(self) -> int:
@@ -118,7 +112,7 @@ class GradeReport:
     @property
     def overridden(self) -> int:
         """Matches whose score a trainer replaced."""
-        return sum(match.override is not None for image in self.images for match in image.matched)
+        return sum(word is not None for image in self.images for word in image.columns.override)
 
     @property
     def quality(self) -> float:
@@ -180,18 +174,18 @@ class GradeReport:
         return {
             "rules": asdict(self.rules) | {"attributes": {k: list(v) for k, v in self.rules.attributes.items()}},
             **{name: getattr(self, name) for name in totals},
-            "images": [_image_to_dict(image) for image in self.images],
+            "images": [image.to_dict() for image in self.images],
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GradeReport:
         """Read what `to_dict` wrote."""
-        return cls(GradingRules(**data["rules"]), tuple(_image_from_dict(image) for image in data["images"]))
+        return cls(GradingRules(**data["rules"]), tuple(ImageGrade.from_dict(image) for image in data["images"]))
 
     def _columns(self) -> Floats:
         """Sum of final scores, matched, missed and extra, image by image."""
         rows = [
-            (sum(match.final_score for match in image.matched), len(image.matched), len(image.missed), len(image.extra))
+            (sum(image.final_scores), len(image.columns.iou), len(image.missed), len(image.extra))
             for image in self.images
         ]
         return np.array(rows, dtype=np.float64).reshape(-1, 4)
@@ -212,22 +206,3 @@ def _f_beta(sums: Floats, beta: float) -> Floats:
 
 def _overall(sums: Floats, rules: GradingRules) -> Floats:
     return rules.blend * _quality(sums) + (1 - rules.blend) * FULL * _f_beta(sums, rules.beta)
-
-
-def _image_to_dict(image: ImageGrade) -> dict[str, Any]:
-    return asdict(image) | {"matched": [asdict(match) | {"final_score": match.final_score} for match in image.matched]}
-
-
-def _image_from_dict(data: Mapping[str, Any]) -> ImageGrade:
-    return ImageGrade(
-        image=data["image"],
-        matched=tuple(_match_from_dict(match) for match in data["matched"]),
-        missed=tuple(data["missed"]),
-        extra=tuple(data["extra"]),
-        duplicate_keys=tuple(data["duplicate_keys"]),
-    )
-
-
-def _match_from_dict(data: Mapping[str, Any]) -> MatchGrade:
-    values = {field.name: data[field.name] for field in fields(MatchGrade)}
-    return MatchGrade(**values | {"override": Override(**data["override"]) if data["override"] else None})

@@ -15,33 +15,25 @@ that only one side has is all missed or all extra.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, pairwise
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress, pairwise
+from operator import ne
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, Floats, Ints, iou, offsets_of
-from harness.scoring.grade_report import FULL, GradeReport, GradingRules, ImageGrade, MatchGrade, Override
+from harness.scoring.annotations import Annotation, AnnotationBatch, Annotations
+from harness.scoring.boxes import Bools, Floats, Ints, iou
+from harness.scoring.grade_report import GradeReport, ImageGrade, MatchColumns, MatchGrade
+from harness.scoring.grading_rules import FULL, GradingRules, Override
 from harness.scoring.matching import DuplicateKey, match_by_key, match_optimal
 from harness.scoring.text import similarities
 
 __all__ = ["Annotation", "GradeReport", "GradingRules", "ImageGrade", "MatchGrade", "Override", "grade"]
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """A labelled box `x, y, w, h`, in any unit that both sides share. Its id is unique within its image and side."""
-
-    id: str
-    label: str
-    box: tuple[float, float, float, float]
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    key: str | None = None
-
-
-Annotations = Mapping[str, Sequence[Annotation]]
+#: Annotations that are graded together: few enough to stay in a processor's cache.
+BLOCK = 1 << 13
 
 
 def grade(
@@ -53,62 +45,20 @@ def grade(
     """Grade a student's annotations, image by image, against the ground truth."""
     rules = rules or GradingRules()
     images = tuple(dict.fromkeys([*ground_truth, *student]))
-    truth = _Side.of("ground-truth", images, ground_truth)
-    work = _Side.of("student", images, student)
-    pairing = _Pairing.of(truth, work, rules)
-    words = _placed(overrides, truth, pairing)
-    matches = _score(truth, work, pairing, rules, words)
-    return GradeReport(rules, tuple(_by_image(truth, work, pairing, matches)))
+    words = _by_place(overrides, ground_truth)
+    graded: list[ImageGrade] = []
+    for first, stop in _blocks(images, ground_truth, student):
+        truth = AnnotationBatch.of("ground-truth", images[first:stop], ground_truth)
+        work = AnnotationBatch.of("student", images[first:stop], student)
+        graded += _grade(truth, work, rules, words)
+    return GradeReport(rules, tuple(graded))
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """All annotations of one side, flat; `boxes` knows which image each belongs to."""
-
-    name: str
-    images: tuple[str, ...]
-    annotations: list[Annotation]
-    boxes: Boxes
-
-    @classmethod
-    def of(cls, name: str, images: tuple[str, ...], given: Annotations) -> _Side:
-        by_image = [given.get(image, ()) for image in images]
-        annotations = list(chain.from_iterable(by_image))
-        offsets = offsets_of(by_image)
-        for image, group in zip(images, by_image, strict=True):
-            _check(name, image, group)
-        xywh = np.array([annotation.box for annotation in annotations], dtype=np.float64).reshape(-1, 4)
-        side = cls(name, images, annotations, Boxes(xywh, offsets))
-        wrong = ~np.isfinite(xywh).all(axis=1) | (xywh[:, 2] < 0) | (xywh[:, 3] < 0)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            x, y, w, h = xywh[row].tolist()
-            raise ValueError(
-                f"{side.where(row)}: x={x} y={y} w={w} h={h}; expected finite numbers, with w and h not negative"
-            )
-        return side
-
-    def where(self, row: int) -> str:
-        """Name an annotation in an error message."""
-        image = self.images[int(self.boxes.photo_index[row])]
-        return f"image {image!r}, {self.name} annotation {self.annotations[row].id!r}"
-
-    def keys(self, rules: GradingRules) -> list[str | None]:
-        """What the first pass pairs by."""
-        if rules.match_key is None:
-            return [None] * len(self.annotations)
-        name = rules.match_key
-        keys = (a.attributes.get(name) if a.key is None else a.key for a in self.annotations)
-        return [key if key and key.strip() else None for key in keys]
-
-    def ids(self, chosen: Bools) -> list[tuple[str, ...]]:
-        """Ids of the chosen annotations, image by image."""
-        flags = chosen.tolist()
-        bounds = self.boxes.offsets.tolist()
-        return [
-            tuple(self.annotations[row].id for row in range(start, stop) if flags[row])
-            for start, stop in pairwise(bounds)
-        ]
+def _blocks(images: Sequence[str], ground_truth: Annotations, student: Annotations) -> list[tuple[int, int]]:
+    """Cut the images into runs (first, stop) of about a block of annotations each."""
+    sizes = np.cumsum([len(ground_truth.get(image, ())) + len(student.get(image, ())) for image in images])
+    cuts = [0, *(np.flatnonzero(np.diff(sizes // BLOCK)) + 1).tolist(), len(images)]
+    return [(first, stop) for first, stop in pairwise(cuts) if stop > first]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +73,10 @@ class _Pairing:
     duplicates: tuple[DuplicateKey, ...]
 
     @classmethod
-    def of(cls, truth: _Side, work: _Side, rules: GradingRules) -> _Pairing:
-        keyed, duplicates = match_by_key(work.boxes, truth.boxes, work.keys(rules), truth.keys(rules))
+    def of(cls, truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules) -> _Pairing:
+        keyed, duplicates = match_by_key(
+            work.boxes, truth.boxes, work.keys(rules.match_key), truth.keys(rules.match_key)
+        )
         rest = match_optimal(work.boxes.only(~keyed.matched), truth.boxes.only(~keyed.found), rules.min_iou)
         open_truth, open_work = np.flatnonzero(~keyed.found), np.flatnonzero(~keyed.matched)
         partner = keyed.prediction_of.copy()
@@ -135,85 +87,92 @@ class _Pairing:
         return cls(paired, partner[paired], keyed.found[paired], partner < 0, extra, duplicates)
 
 
-def _score(
-    truth: _Side, work: _Side, pairing: _Pairing, rules: GradingRules, overrides: Mapping[int, Override]
-) -> list[MatchGrade]:
-    expected = [truth.annotations[row] for row in pairing.truth.tolist()]
-    given = [work.annotations[row] for row in pairing.work.tolist()]
-    overlap = iou(truth.boxes.xywh[pairing.truth], work.boxes.xywh[pairing.work])
-    label = similarities([a.label for a in expected], [a.label for a in given], rules.ignore_case)
-    attribute = _attribute_similarity(expected, given, rules)
-    score = rules.iou_weight * overlap + rules.label_weight * label + rules.attribute_weight * attribute
-    columns = (a.tolist() for a in (pairing.by_key, overlap, label, attribute, score))
-    words = (overrides.get(row) for row in pairing.truth.tolist())
-    return list(map(MatchGrade, (a.id for a in expected), (a.id for a in given), *columns, words))
-
-
-def _attribute_similarity(expected: Sequence[Annotation], given: Sequence[Annotation], rules: GradingRules) -> Floats:
-    """Mean similarity of the attributes that each pair is compared by; 1 where there is none."""
-    listed = {_fold(label, rules): tuple(names) for label, names in rules.attributes.items()}
-    names = [listed.get(_fold(annotation.label, rules), ()) for annotation in expected]
-    values_a = [a.attributes.get(name, "") for a, compared in zip(expected, names, strict=True) for name in compared]
-    values_b = [b.attributes.get(name, "") for b, compared in zip(given, names, strict=True) for name in compared]
-    count = np.array([len(compared) for compared in names], dtype=np.int64)
-    pair = np.repeat(np.arange(len(names)), count)
-    total = np.bincount(pair, weights=similarities(values_a, values_b, rules.ignore_case), minlength=len(names))
-    return np.divide(total, count, out=np.ones(len(names)), where=count > 0)
-
-
-def _fold(label: str, rules: GradingRules) -> str:
-    return label.casefold() if rules.ignore_case else label
-
-
-def _by_image(truth: _Side, work: _Side, pairing: _Pairing, matches: Sequence[MatchGrade]) -> Iterable[ImageGrade]:
+def _grade(
+    truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules, overrides: Mapping[tuple[str, str], Override]
+) -> Iterator[ImageGrade]:
+    pairing = _Pairing.of(truth, work, rules)
+    scores = _score(truth, work, pairing, rules)
+    ids = [truth.ids[row] for row in pairing.truth.tolist()], [work.ids[row] for row in pairing.work.tolist()]
+    by_key = pairing.by_key.tolist()
     bounds = np.searchsorted(pairing.truth, truth.boxes.offsets).tolist()
-    missed, extra = truth.ids(pairing.missed), work.ids(pairing.extra)
-    keys: dict[int, list[str]] = {}
+    missed, extra = truth.ids_by_image(pairing.missed), work.ids_by_image(pairing.extra)
+    double: dict[int, list[str]] = {}
     for duplicate in pairing.duplicates:
-        keys.setdefault(duplicate.photo, []).append(duplicate.key)
+        double.setdefault(duplicate.photo, []).append(duplicate.key)
     for n, image in enumerate(truth.images):
-        found = tuple(matches[bounds[n] : bounds[n + 1]])
-        yield ImageGrade(image, found, missed[n], extra[n], tuple(keys.get(n, ())))
+        part = slice(bounds[n], bounds[n + 1])
+        words = _words(image, ids[0][part], missed.get(n, ()), overrides)
+        columns = MatchColumns._make([ids[0][part], ids[1][part], by_key[part], *scores[:, part].tolist(), words])
+        yield ImageGrade(image, columns, *(tuple(side.get(n, ())) for side in (missed, extra, double)))
 
 
-def _placed(overrides: Iterable[Override], truth: _Side, pairing: _Pairing) -> dict[int, Override]:
-    """Each override by the row of its ground-truth annotation."""
-    rows = {
-        (truth.images[photo], annotation.id): row
-        for row, (photo, annotation) in enumerate(zip(truth.boxes.photo_index.tolist(), truth.annotations, strict=True))
-    }
-    placed: dict[int, Override] = {}
+def _words(
+    image: str, matched: Sequence[str], missed: Sequence[str], overrides: Mapping[tuple[str, str], Override]
+) -> list[Override | None]:
+    """The override of each matched annotation of an image."""
+    if not overrides:
+        return [None] * len(matched)
+    for id in missed:
+        if word := overrides.get((image, id)):
+            raise ValueError(f"{_name(word)}: the annotation is missed, so there is no score to replace")
+    return [overrides.get((image, id)) for id in matched]
+
+
+def _score(truth: AnnotationBatch, work: AnnotationBatch, pairing: _Pairing, rules: GradingRules) -> Floats:
+    """IoU, label similarity, attribute similarity and score of the pairs: a row each."""
+    rows, student_rows = pairing.truth.tolist(), pairing.work.tolist()
+    labels = [truth.labels[row] for row in rows]
+    overlap = iou(truth.boxes.xywh[pairing.truth], work.boxes.xywh[pairing.work])
+    label = _alike(labels, [work.labels[row] for row in student_rows], rules.ignore_case)
+    attribute = _attribute_similarity(truth, work, rows, student_rows, labels, rules)
+    score = rules.iou_weight * overlap + rules.label_weight * label + rules.attribute_weight * attribute
+    return np.stack([overlap, label, attribute, score])
+
+
+def _attribute_similarity(
+    truth: AnnotationBatch,
+    work: AnnotationBatch,
+    rows: list[int],
+    student_rows: list[int],
+    labels: list[str],
+    rules: GradingRules,
+) -> Floats:
+    """Mean similarity of the attributes that each pair is compared by; 1 where there is none."""
+    names_of = {label: tuple(rules.compared(label)) for label in set(labels)}
+    pairs_of: dict[tuple[str, ...], list[int]] = {names: [] for names in names_of.values()}
+    for pair, label in enumerate(labels):
+        pairs_of[names_of[label]].append(pair)
+    result = np.ones(len(rows))
+    for names, pairs in pairs_of.items():
+        if names:
+            expected = truth.values([rows[pair] for pair in pairs], names)
+            given = work.values([student_rows[pair] for pair in pairs], names)
+            result[pairs] = _alike(expected, given, rules.ignore_case).reshape(len(names), -1).mean(axis=0)
+    return result
+
+
+def _alike(expected: list[str], given: list[str], ignore_case: bool) -> Floats:
+    """Similarity of each pair of strings; most pairs are equal, and only the others are looked into."""
+    result = np.ones(len(expected))
+    differ = list(map(ne, expected, given))
+    result[differ] = similarities(list(compress(expected, differ)), list(compress(given, differ)), ignore_case)
+    return result
+
+
+def _by_place(overrides: Iterable[Override], ground_truth: Annotations) -> dict[tuple[str, str], Override]:
+    """Each override by its image and ground-truth annotation."""
+    placed: dict[tuple[str, str], Override] = {}
     for override in overrides:
-        name = f"override by {override.who!r} for image {override.image!r}, annotation {override.annotation!r}"
+        place = (override.image, override.annotation)
         if not 0 <= override.score <= FULL:
-            raise ValueError(f"{name}: score {override.score}; expected a number from 0 to 100")
-        row = rows.get((override.image, override.annotation))
-        if row is None:
-            raise ValueError(f"{name}: there is no such ground-truth annotation")
-        if pairing.missed[row]:
-            raise ValueError(f"{name}: the annotation is missed, so there is no score to replace")
-        if row in placed:
-            raise ValueError(f"{name}: there is another one for it, by {placed[row].who!r}")
-        placed[row] = override
+            raise ValueError(f"{_name(override)}: score {override.score}; expected a number from 0 to 100")
+        if override.annotation not in (annotation.id for annotation in ground_truth.get(override.image, ())):
+            raise ValueError(f"{_name(override)}: there is no such ground-truth annotation")
+        if place in placed:
+            raise ValueError(f"{_name(override)}: there is another one for it, by {placed[place].who!r}")
+        placed[place] = override
     return placed
 
 
-def _check(side: str, image: str, annotations: Sequence[Annotation]) -> None:
-    seen: set[str] = set()
-    for annotation in annotations:
-        wrong = "the id stands twice" if annotation.id in seen else _fault(annotation)
-        if wrong:
-            raise ValueError(f"image {image!r}, {side} annotation {annotation.id!r}: {wrong}")
-        seen.add(annotation.id)
-
-
-def _fault(annotation: Any) -> str | None:
-    """What is wrong with the shape of an annotation; its types are a promise that nobody has checked yet."""
-    if len(annotation.box) != 4:
-        return f"box {annotation.box!r}; expected x, y, w, h"
-    if not isinstance(annotation.label, str):
-        return f"label {annotation.label!r}; expected a string"
-    for name, value in annotation.attributes.items():
-        if not isinstance(value, str):
-            return f"attribute {name!r} is {value!r}; expected a string"
-    return None
+def _name(override: Override) -> str:
+    return f"override by {override.who!r} for image {override.image!r}, annotation {override.annotation!r}"

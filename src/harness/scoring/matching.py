@@ -166,31 +166,39 @@ def _take_best_first(left: Ints, right: Ints, value: Floats, n_left: int, n_righ
 
 
 def _assign(pairs: Overlaps, predictions: Boxes, targets: Boxes) -> tuple[Ints, Ints]:
-    """Solve photo by photo; what is not listed among the pairs is worth nothing and is never formed.
+    """Solve photo by photo, over the boxes that have a pair; what is not listed as a pair is never formed.
 
-    The cost matrices of all photos that have a pair lie one after the other in `cost`; `cell_of_row` plus a target's
-    row is the place of a pair in it.
+    The cost matrices of all photos lie one after the other in `cost`.
     """
-    rows, columns = np.diff(predictions.offsets), np.diff(targets.offsets)
-    photo_of = predictions.photo_index
-    is_open = np.zeros(predictions.photos, dtype=bool)
-    is_open[photo_of[pairs.left]] = True
-    size = np.where(is_open, rows * columns, 0)
-    start = np.cumsum(size) - size
-    row_in_photo = np.arange(len(predictions)) - predictions.offsets[photo_of]
-    cell_of_row = (start - targets.offsets[:-1])[photo_of] + row_in_photo * columns[photo_of]
-    cost = np.zeros(size.sum())
-    cost[cell_of_row[pairs.left] + pairs.right] = -pairs.iou
+    left, left_row, left_photo = _open_rows(pairs.left, predictions)
+    right, right_row, right_photo = _open_rows(pairs.right, targets)
+    rows = np.bincount(left_photo, minlength=predictions.photos)
+    columns = np.bincount(right_photo, minlength=targets.photos)
+    start = np.cumsum(rows * columns) - rows * columns
+    first_row, first_column = np.cumsum(rows) - rows, np.cumsum(columns) - columns
+    #: Adding the place of a target among the open ones gives the place of a pair.
+    cell_of_row = (start - first_row * columns - first_column)[left_photo] + np.arange(len(left)) * columns[left_photo]
+    cost = np.zeros(int(np.sum(rows * columns)))
+    cost[cell_of_row[left_row[pairs.left]] + right_row[pairs.right]] = -pairs.iou
 
-    shapes = zip(*(a[is_open].tolist() for a in (start, rows, columns)), strict=True)
+    photos = np.flatnonzero(rows)
+    shapes = zip(*(a[photos].tolist() for a in (start, rows, columns)), strict=True)
     solved = [linear_sum_assignment(cost[at : at + r * c].reshape(r, c)) for at, r, c in shapes]
     if not solved:
-        return pairs.left, pairs.right
-    photo = np.repeat(np.flatnonzero(is_open), np.minimum(rows, columns)[is_open])
+        return left, right
+    photo = np.repeat(photos, np.minimum(rows, columns)[photos])
     row, column = (np.concatenate(side) for side in zip(*solved, strict=True))
-    left, right = predictions.offsets[photo] + row, targets.offsets[photo] + column
-    formed = cost[cell_of_row[left] + right] < 0
-    return left[formed], right[formed]
+    row, column = row + first_row[photo], column + first_column[photo]
+    formed = cost[cell_of_row[row] + column] < 0
+    return left[row[formed]], right[column[formed]]
+
+
+def _open_rows(paired: Ints, boxes: Boxes) -> tuple[Ints, Ints, Ints]:
+    """The rows that have a pair; for every row its place among them; and their photos."""
+    is_open = np.zeros(len(boxes), dtype=bool)
+    is_open[paired] = True
+    rows = np.flatnonzero(is_open)
+    return rows, np.cumsum(is_open) - 1, boxes.photo_index[rows]
 
 
 def _matches(left: Ints, right: Ints, n_left: int, n_right: int) -> Matches:
@@ -203,9 +211,11 @@ def _matches(left: Ints, right: Ints, n_left: int, n_right: int) -> Matches:
 
 def _codes(keys: Sequence[str | None], boxes: Boxes, known: dict[tuple[int, str], int]) -> Ints:
     """One number for each (photo, key) on either side; -1 for a box without a key."""
-    pairs = zip(boxes.photo_index.tolist(), keys, strict=True)
-    codes = (-1 if key is None else known.setdefault((photo, key), len(known)) for photo, key in pairs)
-    return np.fromiter(codes, dtype=np.int64, count=len(boxes))
+    codes = np.full(len(boxes), -1, dtype=np.int64)
+    keyed = [row for row, key in enumerate(keys) if key is not None]
+    pairs = zip(boxes.photo_index[keyed].tolist(), (key for key in keys if key is not None), strict=True)
+    codes[keyed] = [known.setdefault(pair, len(known)) for pair in pairs]
+    return codes
 
 
 def _check_lengths(side: str, keys: Sequence[str | None], boxes: Boxes) -> None:

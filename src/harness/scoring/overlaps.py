@@ -14,8 +14,10 @@ import numpy as np
 
 from harness.scoring.boxes import Bools, Boxes, Floats, Ints
 
-#: Pairs that are looked at together.
-BLOCK = 1 << 16
+#: Pairs that are looked at together: their arrays stay small enough for memory to be used again at once.
+BLOCK = 1 << 13
+#: Pairs of the photos that are matched together.
+PHOTO_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def overlapping_pairs(a: Boxes, b: Boxes, at_least: float = 0.0) -> Overlaps:
     edges_a, edges_b = _Edges.of(a), _Edges.of(b)
     blocks = [
         _block(edges_a, edges_b, start, partners[start:stop], first[start:stop], at_least)
-        for start, stop in _cut(partners)
+        for start, stop in _cut(partners, BLOCK)
     ]
     if not blocks:
         return Overlaps(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
@@ -65,7 +67,7 @@ def overlapping_pairs(a: Boxes, b: Boxes, at_least: float = 0.0) -> Overlaps:
 def photo_blocks(a: Boxes, b: Boxes) -> list[tuple[int, int]]:
     """Cut the photos into runs (first, stop) of about a block of pairs each."""
     same_photos(a, b)
-    return _cut(np.diff(a.offsets) * np.diff(b.offsets))
+    return _cut(np.diff(a.offsets) * np.diff(b.offsets), PHOTO_BLOCK)
 
 
 def same_photos(a: Boxes, b: Boxes) -> None:
@@ -74,9 +76,9 @@ def same_photos(a: Boxes, b: Boxes) -> None:
         raise ValueError(f"predictions cover {a.photos} photos, targets {b.photos}; expected the same photos")
 
 
-def _cut(pairs: Ints) -> list[tuple[int, int]]:
+def _cut(pairs: Ints, block: int) -> list[tuple[int, int]]:
     """Runs (first, stop) of items, cut where a block of their pairs is full."""
-    filled = np.cumsum(pairs) // BLOCK
+    filled = np.cumsum(pairs) // block
     cuts = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(pairs)]
     return [(first, stop) for first, stop in pairwise(cuts) if stop > first]
 
