@@ -83,11 +83,9 @@ class AnnotationBatch:
                 double = [group.index(id) < place for place, id in enumerate(group)]
                 self.refuse([False] * start + double, self.ids, "the id stands twice")
 
-    def keys(self, name: str | None) -> list[str | None]:
-        """The key of each annotation: its own, else its attribute of that name; None without one, or a name."""
+    def keys(self, name: str) -> list[str | None]:
+        """The key of each annotation: its own, else its attribute of that name; None where that is blank."""
         keys: list[str | None] = [None] * len(self.ids)
-        if name is None:
-            return keys
         named = [attributes.get(name) for attributes in self.attributes]
         merged = [named[row] if key is None else key for row, key in enumerate(self.given_keys)]
         rows = [row for row, key in enumerate(merged) if key is not None]

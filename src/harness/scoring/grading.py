@@ -74,17 +74,27 @@ class _Pairing:
 
     @classmethod
     def of(cls, truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules) -> _Pairing:
-        keyed, duplicates = match_by_key(
-            work.boxes, truth.boxes, work.keys(rules.match_key), truth.keys(rules.match_key)
-        )
-        rest = match_optimal(work.boxes.only(~keyed.matched), truth.boxes.only(~keyed.found), rules.min_iou)
-        open_truth, open_work = np.flatnonzero(~keyed.found), np.flatnonzero(~keyed.matched)
-        partner = keyed.prediction_of.copy()
-        partner[open_truth[rest.found]] = open_work[rest.prediction_of[rest.found]]
+        partner, by_key, duplicates = _partners(truth, work, rules)
         paired = np.flatnonzero(partner >= 0)
         extra = np.ones(len(work.boxes), dtype=bool)
         extra[partner[paired]] = False
-        return cls(paired, partner[paired], keyed.found[paired], partner < 0, extra, duplicates)
+        return cls(paired, partner[paired], by_key[paired], partner < 0, extra, duplicates)
+
+
+def _partners(
+    truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules
+) -> tuple[Ints, Bools, tuple[DuplicateKey, ...]]:
+    """For each ground-truth row the student's or -1, whether a key paired them, and the keys that stand twice."""
+    if rules.match_key is None:
+        partner = match_optimal(work.boxes, truth.boxes, rules.min_iou).prediction_of
+        return partner, np.zeros(len(partner), dtype=bool), ()
+    keys, true_keys = work.keys(rules.match_key), truth.keys(rules.match_key)
+    keyed, duplicates = match_by_key(work.boxes, truth.boxes, keys, true_keys)
+    rest = match_optimal(work.boxes.only(~keyed.matched), truth.boxes.only(~keyed.found), rules.min_iou)
+    open_truth, open_work = np.flatnonzero(~keyed.found), np.flatnonzero(~keyed.matched)
+    partner = keyed.prediction_of.copy()
+    partner[open_truth[rest.found]] = open_work[rest.prediction_of[rest.found]]
+    return partner, keyed.found, duplicates
 
 
 def _grade(

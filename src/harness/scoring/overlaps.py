@@ -87,9 +87,11 @@ def _block(a: _Edges, b: _Edges, start: int, partners: Ints, first: Ints, at_lea
     left = np.repeat(np.arange(start, start + len(partners)), partners)
     right = np.repeat(first - (np.cumsum(partners) - partners), partners) + np.arange(len(left))
     width = np.minimum(a.right[left], b.right[right]) - np.maximum(a.left[left], b.left[right])
+    beside = np.flatnonzero(width > 0)
+    left, right, width = left[beside], right[beside], width[beside]
     height = np.minimum(a.bottom[left], b.bottom[right]) - np.maximum(a.top[left], b.top[right])
     common = width * height
-    touching = np.flatnonzero((width > 0) & (common > 0))
+    touching = np.flatnonzero(common > 0)
     left, right, common = left[touching], right[touching], common[touching]
     iou = common / (a.area[left] + b.area[right] - common)
     if not at_least:
