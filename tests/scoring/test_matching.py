@@ -99,6 +99,14 @@ class TestPairs:
         expected = [(i, j, v) for i, j in rows if (v := plain_iou(tuple(a.xywh[i]), tuple(b.xywh[j]))) > 0]
         assert list(zip(found.left.tolist(), found.right.tolist(), found.iou.tolist(), strict=True)) == expected
 
+    def test_a_part_of_a_batch_keeps_its_photos(self) -> None:
+        a, b, c = (0.0, 0.0, 1.0, 1.0), (0.0, 0.0, 2.0, 2.0), (0.0, 0.0, 3.0, 3.0)
+        batch = boxes([a, b], [], [c])
+        chosen = batch.only(np.array([False, True, True]))
+        assert (chosen.xywh.tolist(), chosen.offsets.tolist()) == ([list(b), list(c)], [0, 1, 1, 2])
+        later = batch.span(1, 3)
+        assert (later.xywh.tolist(), later.offsets.tolist()) == ([list(c)], [0, 0, 1])
+
     def test_batches_of_different_photos_are_refused(self) -> None:
         with pytest.raises(ValueError, match="predictions cover 1 photos, targets 2"):
             match_optimal(boxes([]), boxes([], []))

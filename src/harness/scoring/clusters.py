@@ -96,7 +96,7 @@ def score_clusters(
     identities: Labels, clusters: Labels, must_link: ArrayLike = (), cannot_link: ArrayLike = ()
 ) -> ClusterScorecard:
     """Compare a clustering of faces with whose they are; links are pairs of positions in the two lists."""
-    identity, cluster = _codes(identities, "identity"), _codes(clusters, "cluster")
+    identity, cluster = label_codes(identities, "identity"), label_codes(clusters, "cluster")
     if len(identity) != len(cluster):
         raise ValueError(f"{len(identity)} identities for {len(cluster)} clusters; expected one of each a face")
     alone = np.flatnonzero(cluster == NONE)
@@ -150,7 +150,7 @@ def _entropy(shares: Floats) -> float:
     return -float(np.sum(shares * np.log(shares)))
 
 
-def _codes(labels: Labels, what: str) -> Ints:
+def label_codes(labels: Labels, what: str) -> Ints:
     """Small whole numbers for labels; -1 for none."""
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         codes = labels.astype(np.int64)
