@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, Ints, intersection, iou
+from harness.scoring.boxes import Bools, Boxes, Ints, intersection, iou, same_photos
 from harness.scoring.cards import Ratio, Scorecard
 from harness.scoring.matching import Matches, match_greedy, pairs_within_photos
 from harness.types import BibBox, FaceBox
@@ -124,6 +124,7 @@ def detect(
     """
     if not 0 < iou_threshold <= 1:
         raise ValueError(f"iou_threshold {iou_threshold}: expected a number above 0 and at most 1")
+    same_photos(labels, predicted)
     labeled = np.array([boxes is not None for boxes in labels], dtype=bool)
     expected = [boxes or () for boxes in labels]
     judged = [boxes if known else () for boxes, known in zip(predicted, labeled.tolist(), strict=True)]
