@@ -21,7 +21,11 @@ from harness.scoring import (
     format_scorecard,
     intervals,
     markdown_scorecard,
+    slice_bibs,
+    slice_faces,
+    tally_bib_errors,
     tally_bibs,
+    tally_face_errors,
     tally_faces,
     tally_links,
     tally_numbers,
@@ -40,7 +44,8 @@ class RunResult:
 
     def text(self) -> str:
         """The scorecards for a terminal."""
-        return format_scorecard(**self.evaluation.scores.cards, intervals=self.evaluation.intervals)
+        scores = self.evaluation.scores
+        return format_scorecard(**scores.cards, slices=scores.slices, intervals=self.evaluation.intervals)
 
 
 def evaluate(spec: RunSpec) -> RunResult:
@@ -97,6 +102,10 @@ def score(thresholds: Thresholds, evaluated: Sequence[EvaluatedPhoto]) -> Scores
         number=tally_numbers(labels, predictions),
         face=tally_faces(labels, predictions, thresholds.face_iou),
         link=tally_links(labels, predictions, thresholds.bib_iou, thresholds.face_iou),
+        bib_errors=tally_bib_errors(labels, predictions, thresholds.bib_iou),
+        face_errors=tally_face_errors(labels, predictions, thresholds.face_iou),
+        slices=slice_bibs(labels, predictions, thresholds.bib_iou)
+        + slice_faces(labels, predictions, thresholds.face_iou),
     )
 
 
@@ -130,4 +139,6 @@ def describe(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation) ->
     if evaluation.failed:
         lines.append(f"**INCOMPLETE**: {len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated.")
         lines += [f"- `{item.name}`: {item.reason}" for item in evaluation.failed]
-    return "\n\n".join([*lines, markdown_scorecard(**evaluation.scores.cards, intervals=evaluation.intervals)])
+    scores = evaluation.scores
+    table = markdown_scorecard(**scores.cards, slices=scores.slices, intervals=evaluation.intervals)
+    return "\n\n".join([*lines, table])

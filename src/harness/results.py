@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from harness.scoring import (
+    BibErrorScorecard,
     BibScorecard,
+    FaceErrorScorecard,
     FaceScorecard,
     Interval,
     LinkScorecard,
     NumberScorecard,
+    Slice,
     Tally,
 )
 from harness.types import PhotoLabels, PhotoPrediction
@@ -58,17 +61,20 @@ class FailedPhoto(PhotoItem):
 
 @dataclass(frozen=True)
 class Scores:
-    """The scorecards of a run, photo by photo."""
+    """The scorecards of a run, photo by photo, and recall by tag."""
 
     bib: Tally[BibScorecard]
     number: Tally[NumberScorecard]
     face: Tally[FaceScorecard]
     link: Tally[LinkScorecard]
+    bib_errors: Tally[BibErrorScorecard]
+    face_errors: Tally[FaceErrorScorecard]
+    slices: tuple[Slice, ...]
 
     @property
     def tallies(self) -> dict[str, Tally[Any]]:
-        """All of them by name."""
-        return {"bib": self.bib, "number": self.number, "face": self.face, "link": self.link}
+        """The scorecards by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "slices"}
 
     @property
     def cards(self) -> dict[str, Any]:
@@ -102,6 +108,7 @@ class Evaluation:
         metrics: dict[str, float] = {}
         for card in self.scores.cards.values():
             metrics |= card.metrics()
+        metrics |= {slice.metric: slice.recall for slice in self.scores.slices}
         for name, interval in self.intervals.items():
             key = f"interval/{name.replace('/', '_')}"
             metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}

@@ -100,3 +100,5 @@ class PhotoLabels:
     bibs: tuple[BibBox, ...] | None = None
     faces: tuple[FaceBox, ...] | None = None
     links: tuple[BibFaceLink, ...] | None = None
+    bib_tags: tuple[str, ...] = ()
+    face_tags: tuple[str, ...] = ()

@@ -46,6 +46,8 @@ class ReferencePhoto:
             bibs=self.bibs if self.bib_labeled else None,
             faces=self.faces if self.face_labeled else None,
             links=self.links,
+            bib_tags=self.bib_tags,
+            face_tags=self.face_tags,
         )
 
 

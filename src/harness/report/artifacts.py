@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,10 @@ def photo_table(evaluation: Evaluation) -> dict[str, list[Any]]:
         "expected": [" ".join(sorted(expected_numbers(item.labels))) for item in (*done, *failed)],
         "read": [" ".join(sorted(read_numbers(item.prediction))) for item in done] + gap,
     }
-    for name, tally in evaluation.scores.tallies.items():
-        for field in _COUNTS[name]:
-            table[f"{name}_{field[-2:]}"] = [*tally.column(field).tolist(), *gap]
+    for name, fields in _COUNTS.items():
+        for field in fields:
+            counts = evaluation.scores.tallies[name].column(field).tolist()
+            table[f"{name}_{field[-2:]}"] = [*counts, *gap]
     table["seconds"] = [round(sum(item.seconds.values()), 3) for item in done] + gap
     table["error"] = [None] * len(done) + [item.reason for item in failed]
     table["sha256"] = [item.sha256 for item in (*done, *failed)]
@@ -75,5 +77,6 @@ def _scorecards(evaluation: Evaluation) -> dict[str, Any]:
         "photos": evaluation.photos,
         "failed_photos": {item.sha256: item.reason for item in evaluation.failed},
         **{f"{name}_scorecard": card.to_dict() for name, card in evaluation.scores.cards.items()},
+        "slices": [asdict(slice) for slice in evaluation.scores.slices],
         "intervals": {name: [interval.low, interval.high] for name, interval in evaluation.intervals.items()},
     }

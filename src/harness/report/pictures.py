@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.results import EvaluatedPhoto, Thresholds
-from harness.scoring import bibs as bib_rules
-from harness.scoring import faces as face_rules
-from harness.scoring.detection import Detection, detect
+from harness.scoring.bibs import detect_bibs, is_complete
+from harness.scoring.detection import Detection
+from harness.scoring.faces import detect_faces
 from harness.types import BibBox, FaceBox
 
 Image = NDArray[np.uint8]
@@ -29,13 +29,10 @@ def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds) -> 
     import cv2
 
     image = _scaled(pixels)
-    bibs, faces = photo.labels.bibs or (), photo.labels.faces or ()
-    found = photo.prediction
-    bib_rule = (bib_rules.SCORED, bib_rules.IGNORE, thresholds.bib_iou, "bib")
-    face_rule = (face_rules.SCORED, face_rules.IGNORE, thresholds.face_iou, "face")
+    labels, found = photo.labels, photo.prediction
     _draw_links(image, photo)
-    _draw_boxes(image, detect([found.bibs], [bibs], *bib_rule), bibs, found.bibs)
-    _draw_boxes(image, detect([found.faces], [faces], *face_rule), faces, found.faces)
+    _draw_boxes(image, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
+    _draw_boxes(image, detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
     framed = cv2.copyMakeBorder(image, 34, 0, 0, 0, cv2.BORDER_CONSTANT, value=(32, 32, 32))
     legend = f"{photo.name}   green: found   red: MISSED   orange: FALSE   grey: not scored"
     cv2.putText(framed, legend, (10, 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (255, 255, 255), 1, cv2.LINE_AA)
@@ -65,9 +62,9 @@ def _draw_boxes(
             _box(image, label, RED, 3, f"MISSED {_name(label)}")
         else:
             read, expected = _name(predictions[found]), _name(label)
-            wrong = isinstance(label, BibBox) and read != expected and bib_rules.is_complete(label.number)
+            wrong = isinstance(label, BibBox) and read != expected and is_complete(label.number)
             _box(image, label, RED if wrong else GREEN, 2, f"read {read}, is {expected}" if wrong else expected)
-    for row, prediction in enumerate(predictions):
+    for row, prediction in enumerate(predictions if outcome.labeled.all() else ()):
         if not outcome.matches.matched[row]:
             word = "ignored" if outcome.ignored[row] else "FALSE"
             _box(image, prediction, GREY if outcome.ignored[row] else ORANGE, 2, f"{word} {_name(prediction)}")

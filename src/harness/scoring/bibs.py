@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -61,29 +60,32 @@ def score_bibs(predicted: Sequence[BibBox], labels: Sequence[BibBox], iou_thresh
     return tally_bibs([photo], [PhotoPrediction(bibs=tuple(predicted))], iou_threshold).scorecard()
 
 
+def detect_bibs(
+    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+) -> Detection:
+    """Match the bibs of many photos at once."""
+    found, expected = [photo.bibs for photo in predictions], [photo.bibs for photo in labels]
+    return detect(found, expected, SCORED, IGNORE, iou_threshold, "bib")
+
+
 def tally_bibs(
     labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
 ) -> Tally[BibScorecard]:
     """Score the bibs of many photos at once; a photo whose bibs nobody labelled is counted and not scored."""
-    scored = np.array([photo.bibs is not None for photo in labels], dtype=bool)
-    predicted = [p.bibs if photo.bibs is not None else () for photo, p in zip(labels, predictions, strict=True)]
-    expected = [photo.bibs or () for photo in labels]
-    detection = detect(predicted, expected, SCORED, IGNORE, iou_threshold, "bib")
-    columns = detection.columns() | _reading(detection, predicted, expected)
-    columns |= {"photos": scored.astype(np.int64), "unlabeled_photos": (~scored).astype(np.int64)}
-    return Tally.of(BibScorecard, columns, len(labels))
+    detection = detect_bibs(labels, predictions, iou_threshold)
+    return Tally.of(BibScorecard, detection.columns() | _reading(detection, labels, predictions), len(labels))
 
 
 def _reading(
-    detection: Detection, predicted: Sequence[Sequence[BibBox]], expected: Sequence[Sequence[BibBox]]
+    detection: Detection, labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction]
 ) -> dict[str, Ints]:
-    read = [(box.number or "").strip() for box in chain.from_iterable(predicted)]
-    labelled = [box.number for box in chain.from_iterable(expected)]
-    target_of = detection.matches.target_of
+    photos = list(zip(labels, predictions, strict=True))
+    read = [(box.number or "").strip() for photo, p in photos if photo.bibs is not None for box in p.bibs]
+    labelled = [box.number for photo in labels for box in photo.bibs or ()]
     matched = detection.matches.matched
     complete, correct = np.zeros(len(read), dtype=bool), np.zeros(len(read), dtype=bool)
     for row in np.flatnonzero(matched).tolist():
-        label = labelled[target_of[row]]
+        label = labelled[detection.matches.target_of[row]]
         complete[row] = is_complete(label)
         correct[row] = complete[row] and read[row] == str(label).strip()
     return {

@@ -80,6 +80,12 @@ def offsets_of(photos: Sequence[Sequence[object]]) -> Ints:
     return np.cumsum([0, *map(len, photos)], dtype=np.int64)
 
 
+def same_photos(labels: Sequence[object], predictions: Sequence[object]) -> None:
+    """Raise ValueError unless there is one prediction for each labelled photo."""
+    if len(labels) != len(predictions):
+        raise ValueError(f"{len(labels)} labelled photos, {len(predictions)} predictions; expected one a photo")
+
+
 def intersection(a: Floats, b: Floats) -> Floats:
     """Overlapping area, row by row."""
     size = np.minimum(a[:, :2] + a[:, 2:], b[:, :2] + b[:, 2:]) - np.maximum(a[:, :2], b[:, :2])

@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, Ints, intersection, iou
+from harness.scoring.boxes import Bools, Boxes, Ints, intersection, iou, same_photos
 from harness.scoring.cards import Ratio, Scorecard
 from harness.scoring.matching import Matches, match_greedy, pairs_within_photos
 from harness.types import BibBox, FaceBox
@@ -84,44 +84,57 @@ def detection_counts(prefix: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How the predictions of a batch fared against its targets."""
+    """How the predictions of a batch fared against its targets; nothing is kept of photos that are not labelled."""
 
+    labeled: Bools
     predictions: Boxes
     targets: Boxes
     is_target: Bools
     matches: Matches
     ignored: Bools
 
+    @property
+    def false_predictions(self) -> Bools:
+        """Which predictions are wrong in the lenient score."""
+        return self.predictions.has_coords & ~self.matches.matched & ~self.ignored
+
     def columns(self) -> dict[str, Ints]:
         """The counts of a detection scorecard, photo by photo."""
-        counted = self.predictions.has_coords
-        wrong = counted & ~self.matches.matched & ~self.ignored
         return {
             "detection_tp": self.predictions.count(self.matches.matched),
-            "detection_fp": self.predictions.count(wrong),
+            "detection_fp": self.predictions.count(self.false_predictions),
             "detection_fn": self.targets.count(self.is_target & ~self.matches.found),
             "ignored": self.predictions.count(self.ignored),
+            "photos": self.labeled.astype(np.int64),
+            "unlabeled_photos": (~self.labeled).astype(np.int64),
         }
 
 
 def detect(
     predicted: Sequence[Sequence[BibBox | FaceBox]],
-    labels: Sequence[Sequence[BibBox | FaceBox]],
+    labels: Sequence[Sequence[BibBox | FaceBox] | None],
     scored: Collection[str],
     ignore: Collection[str],
     iou_threshold: float,
     what: str,
 ) -> Detection:
-    """Match predictions with the labels whose scope is scored, then set aside what covers an ignore region."""
+    """Match predictions with the labels whose scope is scored, then set aside what covers an ignore region.
+
+    A photo whose labels are None was never labelled: whatever is predicted there is neither right nor wrong.
+    """
     if not 0 < iou_threshold <= 1:
         raise ValueError(f"iou_threshold {iou_threshold}: expected a number above 0 and at most 1")
-    predictions, targets = Boxes.of(predicted, f"predicted {what}"), Boxes.of(labels, f"{what} label")
-    scopes = [box.scope for box in chain.from_iterable(labels)]
+    same_photos(labels, predicted)
+    labeled = np.array([boxes is not None for boxes in labels], dtype=bool)
+    expected = [boxes or () for boxes in labels]
+    judged = [boxes if known else () for boxes, known in zip(predicted, labeled.tolist(), strict=True)]
+    predictions, targets = Boxes.of(judged, f"predicted {what}"), Boxes.of(expected, f"{what} label")
+    scopes = [box.scope for box in chain.from_iterable(expected)]
     is_target = np.array([scope in scored for scope in scopes], dtype=bool) & targets.has_coords
     is_region = np.array([scope in ignore for scope in scopes], dtype=bool) & targets.has_coords
     matches = match_greedy(predictions, targets, iou_threshold, eligible=is_target)
     ignored = _covers(predictions, targets, is_region, iou_threshold) & ~matches.matched
-    return Detection(predictions, targets, is_target, matches, ignored)
+    return Detection(labeled, predictions, targets, is_target, matches, ignored)
 
 
 def _covers(predictions: Boxes, regions: Boxes, eligible: Bools, threshold: float) -> Bools:

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from harness.scoring.cards import Tally
-from harness.scoring.detection import DetectionScorecard, detect, detection_counts, detection_ratios
+from harness.scoring.detection import (
+    Detection,
+    DetectionScorecard,
+    detect,
+    detection_counts,
+    detection_ratios,
+)
 from harness.types import FaceBox, FaceScope, PhotoLabels, PhotoPrediction
 
 SCORED = frozenset({FaceScope.KEEP})
@@ -34,13 +38,16 @@ def score_faces(predicted: Sequence[FaceBox], labels: Sequence[FaceBox], iou_thr
     return tally_faces([photo], [PhotoPrediction(faces=tuple(predicted))], iou_threshold).scorecard()
 
 
+def detect_faces(
+    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+) -> Detection:
+    """Match the faces of many photos at once."""
+    found, expected = [photo.faces for photo in predictions], [photo.faces for photo in labels]
+    return detect(found, expected, SCORED, IGNORE, iou_threshold, "face")
+
+
 def tally_faces(
     labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
 ) -> Tally[FaceScorecard]:
     """Score the faces of many photos at once; a photo whose faces nobody labelled is counted and not scored."""
-    scored = np.array([photo.faces is not None for photo in labels], dtype=bool)
-    predicted = [p.faces if photo.faces is not None else () for photo, p in zip(labels, predictions, strict=True)]
-    expected = [photo.faces or () for photo in labels]
-    columns = detect(predicted, expected, SCORED, IGNORE, iou_threshold, "face").columns()
-    columns |= {"photos": scored.astype(np.int64), "unlabeled_photos": (~scored).astype(np.int64)}
-    return Tally.of(FaceScorecard, columns, len(labels))
+    return Tally.of(FaceScorecard, detect_faces(labels, predictions, iou_threshold).columns(), len(labels))

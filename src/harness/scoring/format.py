@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.scoring.bibs import BibScorecard
 from harness.scoring.cards import Ratio, Scorecard
+from harness.scoring.error_types import BibErrorScorecard, ErrorScorecard, FaceErrorScorecard
 from harness.scoring.faces import FaceScorecard
 from harness.scoring.links import LinkScorecard
 from harness.scoring.numbers import NumberScorecard
+from harness.scoring.slices import Slice
 from harness.scoring.uncertainty import Interval
 
 
@@ -33,11 +35,14 @@ def format_scorecard(
     face: FaceScorecard | None = None,
     link: LinkScorecard | None = None,
     number: NumberScorecard | None = None,
+    bib_errors: BibErrorScorecard | None = None,
+    face_errors: FaceErrorScorecard | None = None,
+    slices: Sequence[Slice] = (),
     intervals: Mapping[str, Interval] | None = None,
 ) -> str:
     """The scorecards as aligned text for a terminal; those that are absent are left out."""
     lines: list[str] = []
-    for section in _sections(bib, face, link, number, intervals or {}):
+    for section in _sections(bib, face, link, number, bib_errors, face_errors, slices, intervals or {}):
         lines += ["", f"{section.title}  ({section.note})"] if section.note else ["", section.title]
         lines += [f"  {row.label:<17} {row.value:>8}  {row.interval:<16}  {row.basis}".rstrip() for row in section.rows]
     return "\n".join(lines[1:])
@@ -48,11 +53,14 @@ def markdown_scorecard(
     face: FaceScorecard | None = None,
     link: LinkScorecard | None = None,
     number: NumberScorecard | None = None,
+    bib_errors: BibErrorScorecard | None = None,
+    face_errors: FaceErrorScorecard | None = None,
+    slices: Sequence[Slice] = (),
     intervals: Mapping[str, Interval] | None = None,
 ) -> str:
     """The scorecards as one Markdown table."""
     lines = ["| scorecard | rate | value | 95 % interval | n |", "| --- | --- | ---: | --- | --- |"]
-    for section in _sections(bib, face, link, number, intervals or {}):
+    for section in _sections(bib, face, link, number, bib_errors, face_errors, slices, intervals or {}):
         lines += [
             f"| {section.title} | {row.label} | {row.value} | {row.interval} | {row.basis} |" for row in section.rows
         ]
@@ -64,6 +72,9 @@ def _sections(
     face: FaceScorecard | None,
     link: LinkScorecard | None,
     number: NumberScorecard | None,
+    bib_errors: BibErrorScorecard | None,
+    face_errors: FaceErrorScorecard | None,
+    slices: Sequence[Slice],
     intervals: Mapping[str, Interval],
 ) -> Iterator[_Section]:
     detection = {
@@ -99,6 +110,13 @@ def _sections(
         }
         note = _photos(link, **{cause: count for cause, count in causes.items() if count})
         yield _section("Bib-face links", link, rates, intervals, note)
+    if bib_errors or face_errors:
+        kinds = {"bibs": bib_errors, "faces": face_errors}
+        rows = tuple(_errors(what, card) for what, card in kinds.items() if card)
+        yield _Section("Kinds of errors", rows, "")
+    if slices:
+        rows = tuple(_Row(f"{s.scorecard} {s.tag}", f"{s.recall:.1%}", "", f"{s.found} of {s.total}") for s in slices)
+        yield _Section("Recall by tag", rows, "")
 
 
 def _section(
@@ -119,6 +137,15 @@ def _row(card: Scorecard, label: str, ratio: Ratio, name: str, intervals: Mappin
     halves = all(weight % 2 == 0 for weight in ratio.numerator.values())
     basis = f"{above // 2} found, {below - above} wrong or missed" if halves else f"{above} of {below}"
     return _Row(label, f"{value:.1%}", spread, basis)
+
+
+def _errors(what: str, card: ErrorScorecard) -> _Row:
+    """The errors of one kind of box in a line: what is false, then what is missed, then what is misread."""
+    false = f"{card.background} background, {card.localisation} localisation, {card.duplicate} duplicate"
+    missed = f"{card.missed} outright, {card.missed_by_localisation} by localisation"
+    text = f"; {card.wrong_text} wrong text" if isinstance(card, BibErrorScorecard) else ""
+    total = card.false_predictions + card.missed_targets + card.wrong_text
+    return _Row(what, str(total), "", f"false: {false}; missed: {missed}{text}")
 
 
 def _photos(card: BibScorecard | FaceScorecard | LinkScorecard | NumberScorecard, **details: int) -> str:

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, Ints, offsets_of
+from harness.scoring.boxes import Bools, Boxes, Ints, offsets_of, same_photos
 from harness.scoring.cards import Ratio, Scorecard, Tally
 from harness.scoring.matching import match_greedy
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, PhotoPrediction
@@ -103,6 +103,7 @@ def tally_links(
     face_iou_threshold: float = 0.5,
 ) -> Tally[LinkScorecard]:
     """Score the links of many photos at once; a photo whose links nobody labelled is counted and not scored."""
+    same_photos(labels, predictions)
     scored = np.array([links_labeled(photo) for photo in labels], dtype=bool)
     expected = [photo if ok else PhotoLabels() for photo, ok in zip(labels, scored, strict=True)]
     proposed = [p if ok else PhotoPrediction() for p, ok in zip(predictions, scored, strict=True)]

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from harness.scoring.bibs import SCORED, is_complete
+from harness.scoring.boxes import same_photos
 from harness.scoring.cards import Ratio, Scorecard, Tally
 from harness.types import PhotoLabels, PhotoPrediction
 
@@ -101,6 +102,7 @@ def number_status(labels: PhotoLabels, prediction: PhotoPrediction) -> NumberSta
 
 def tally_numbers(labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction]) -> Tally[NumberScorecard]:
     """Compare the numbers of many photos; a photo whose bibs nobody labelled is counted and not scored."""
+    same_photos(labels, predictions)
     rows = []
     for photo, prediction in zip(labels, predictions, strict=True):
         status = number_status(photo, prediction)

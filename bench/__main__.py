@@ -1,0 +1,50 @@
+"""`scripts/bench SUITE`: ratios against named peers, measured side by side in one run, as a table and as JSON.
+
+Each module of a suite has `measure()`, which gives one entry a case: our seconds, the peer's, their ratio (how many
+times faster we are) and the ratio that is asked for. A peer may be a limit in seconds. The exit code is 1 when a case
+falls short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+SUITES = {
+    "scoring": ("matching", "fuzzy_tables", "text", "grading", "clusters", "bootstrap"),
+}
+
+
+def main() -> int:
+    """Measure one suite."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("suite", choices=sorted(SUITES))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write (default: bench-results/SUITE.json)")
+    arguments = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    print(f"{'case':<58} {'ours':>10} {'peer':>10} {'ratio':>8} {'asked':>7}  peer")
+    for module in SUITES[arguments.suite]:
+        for row in importlib.import_module(f"bench.{module}").measure():
+            rows.append(row)
+            short = "" if row["ratio"] >= row["required_ratio"] else "  TOO SLOW"
+            print(
+                f"{row['name']:<58} {row['ours_seconds']:>9.4f}s {row['peer_seconds']:>9.4f}s {row['ratio']:>7.2f}x "
+                f"{row['required_ratio']:>6.2f}x  {row['peer_name']}{short}",
+                flush=True,
+            )
+    machine = {"cores": os.cpu_count(), "python": platform.python_version(), "machine": platform.machine()}
+    target = arguments.json or Path("bench-results") / f"{arguments.suite}.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps({"suite": arguments.suite, **machine, "cases": rows}, indent=1))
+    print(f"\nwritten to {target}")
+    return int(any(row["ratio"] < row["required_ratio"] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

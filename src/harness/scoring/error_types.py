@@ -1,0 +1,116 @@
+"""Why detections are wrong, in the spirit of TIDE for one class. The kinds add up.
+
+A false prediction is a *duplicate* when it overlaps a target enough, but another prediction took that target; an error
+of *localisation* when it overlaps a target by at least 0.1, but not enough; and else *background*. A missed target is
+*missed by localisation* when such a prediction overlaps no other target more, and else *missed* altogether. A bib that
+is found and read wrong is *wrong text*. So false predictions = duplicate + localisation + background, and missed
+targets = missed by localisation + missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from harness.scoring import bibs as bib_rules
+from harness.scoring import faces as face_rules
+from harness.scoring.boxes import Floats, Ints, iou
+from harness.scoring.cards import Scorecard, Tally
+from harness.scoring.detection import Detection
+from harness.scoring.matching import UNMATCHED, pairs_within_photos
+from harness.types import PhotoLabels, PhotoPrediction
+
+#: Below this IoU a prediction has nothing to do with a target.
+BACKGROUND_IOU = 0.1
+
+
+@dataclass(frozen=True)
+class ErrorScorecard(Scorecard):
+    """How many false predictions and missed targets there are of each kind."""
+
+    duplicate: int
+    localisation: int
+    background: int
+    missed_by_localisation: int
+    missed: int
+    wrong_text: int = 0
+
+    @property
+    def false_predictions(self) -> int:
+        """The detection scorecard's false positives."""
+        return self.duplicate + self.localisation + self.background
+
+    @property
+    def missed_targets(self) -> int:
+        """The detection scorecard's false negatives."""
+        return self.missed_by_localisation + self.missed
+
+
+@dataclass(frozen=True)
+class BibErrorScorecard(ErrorScorecard):
+    """What is wrong with bibs."""
+
+    COUNTS: ClassVar = {
+        kind: f"error/bib_{kind}"
+        for kind in ("duplicate", "localisation", "background", "missed_by_localisation", "missed", "wrong_text")
+    }
+
+
+@dataclass(frozen=True)
+class FaceErrorScorecard(ErrorScorecard):
+    """What is wrong with faces."""
+
+    COUNTS: ClassVar = {
+        kind: f"error/face_{kind}"
+        for kind in ("duplicate", "localisation", "background", "missed_by_localisation", "missed")
+    }
+
+
+def tally_bib_errors(
+    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+) -> Tally[BibErrorScorecard]:
+    """Sort the errors of bib detection and reading by kind, photo by photo."""
+    detection = bib_rules.detect_bibs(labels, predictions, iou_threshold)
+    reading = bib_rules.tally_bibs(labels, predictions, iou_threshold)
+    columns = _columns(detection, iou_threshold)
+    columns["wrong_text"] = reading.column("ocr_total") - reading.column("ocr_correct")
+    return Tally.of(BibErrorScorecard, columns, len(labels))
+
+
+def tally_face_errors(
+    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+) -> Tally[FaceErrorScorecard]:
+    """Sort the errors of face detection by kind, photo by photo."""
+    detection = face_rules.detect_faces(labels, predictions, iou_threshold)
+    return Tally.of(FaceErrorScorecard, _columns(detection, iou_threshold), len(labels))
+
+
+def _columns(detection: Detection, iou_threshold: float) -> dict[str, Ints]:
+    overlap, nearest = _nearest_target(detection)
+    false = detection.false_predictions
+    duplicate = false & (overlap >= iou_threshold)
+    placed = false & ~duplicate & (overlap >= min(BACKGROUND_IOU, iou_threshold))
+    lost = detection.is_target & ~detection.matches.found
+    found_badly = lost & np.isin(np.arange(len(lost)), nearest[placed])
+    return {
+        "duplicate": detection.predictions.count(duplicate),
+        "localisation": detection.predictions.count(placed),
+        "background": detection.predictions.count(false & ~duplicate & ~placed),
+        "missed_by_localisation": detection.targets.count(found_badly),
+        "missed": detection.targets.count(lost & ~found_badly),
+    }
+
+
+def _nearest_target(detection: Detection) -> tuple[Floats, Ints]:
+    """For each prediction the greatest IoU with a target, and that target (the first of equals); -1 where none."""
+    left, right = pairs_within_photos(detection.predictions, detection.targets)
+    eligible = detection.is_target[right]
+    left, right = left[eligible], right[eligible]
+    value = iou(detection.predictions.xywh[left], detection.targets.xywh[right])
+    best, nearest = np.zeros(len(detection.predictions)), np.full(len(detection.predictions), UNMATCHED, dtype=np.int64)
+    order = np.lexsort((-right, value))  # the last write wins: greatest IoU, then the lowest row
+    best[left[order]], nearest[left[order]] = value[order], right[order]
+    return best, nearest
