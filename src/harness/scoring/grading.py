@@ -101,8 +101,9 @@ def _grade(
     truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules, overrides: Mapping[tuple[str, str], Override]
 ) -> Iterator[ImageGrade]:
     pairing = _Pairing.of(truth, work, rules)
-    scores = _score(truth, work, pairing, rules)
-    ids = [truth.ids[row] for row in pairing.truth.tolist()], [work.ids[row] for row in pairing.work.tolist()]
+    rows, student_rows = pairing.truth.tolist(), pairing.work.tolist()
+    scores = _score(truth, work, rows, student_rows, rules)
+    ids = [truth.ids[row] for row in rows], [work.ids[row] for row in student_rows]
     by_key = pairing.by_key.tolist()
     bounds = np.searchsorted(pairing.truth, truth.boxes.offsets).tolist()
     missed, extra = truth.ids_by_image(pairing.missed), work.ids_by_image(pairing.extra)
@@ -128,11 +129,12 @@ def _words(
     return [overrides.get((image, id)) for id in matched]
 
 
-def _score(truth: AnnotationBatch, work: AnnotationBatch, pairing: _Pairing, rules: GradingRules) -> Floats:
+def _score(
+    truth: AnnotationBatch, work: AnnotationBatch, rows: list[int], student_rows: list[int], rules: GradingRules
+) -> Floats:
     """IoU, label similarity, attribute similarity and score of the pairs: a row each."""
-    rows, student_rows = pairing.truth.tolist(), pairing.work.tolist()
     labels = [truth.labels[row] for row in rows]
-    overlap = iou(truth.boxes.xywh[pairing.truth], work.boxes.xywh[pairing.work])
+    overlap = iou(truth.boxes.xywh[rows], work.boxes.xywh[student_rows])
     label = _alike(labels, [work.labels[row] for row in student_rows], rules.ignore_case)
     attribute = _attribute_similarity(truth, work, rows, student_rows, labels, rules)
     score = rules.iou_weight * overlap + rules.label_weight * label + rules.attribute_weight * attribute

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from harness.scoring.boxes import Bools, Boxes, Floats, Ints, iou
 from harness.scoring.overlaps import Overlaps, overlapping_pairs, photo_blocks, same_photos
@@ -170,6 +169,8 @@ def _assign(pairs: Overlaps, predictions: Boxes, targets: Boxes) -> tuple[Ints, 
 
     The cost matrices of all photos lie one after the other in `cost`.
     """
+    from scipy.optimize import linear_sum_assignment  # slow to load, and nothing else in the core needs it
+
     left, left_row, left_photo = _open_rows(pairs.left, predictions)
     right, right_row, right_photo = _open_rows(pairs.right, targets)
     rows = np.bincount(left_photo, minlength=predictions.photos)
