@@ -208,20 +208,20 @@ class TestGrade:
         report = one_image([note("g", HERE)], [note("s", FAR)])
         assert (report.quality, report.f_beta, report.overall) == (0.0, 0.0, 0.0)
         assert report.metrics() == {
-            "grading/overall": 0.0,
-            "grading/f_beta": 0.0,
-            "grading/precision": 0.0,
-            "grading/recall": 0.0,
-            "grading/matched": 0.0,
-            "grading/missed": 1.0,
-            "grading/extra": 1.0,
-            "grading/overridden": 0.0,
-            "grading/images": 1.0,
+            "grade/overall": 0.0,
+            "grade/f_beta": 0.0,
+            "grade/precision": 0.0,
+            "grade/recall": 0.0,
+            "grade/matched": 0.0,
+            "grade/missed": 1.0,
+            "grade/extra": 1.0,
+            "grade/overridden": 0.0,
+            "grade/images": 1.0,
         }
 
     def test_where_there_is_nothing_to_grade_no_rate_is_logged(self) -> None:
         report = grade({"a.jpg": []}, {"b.jpg": []})
-        assert set(report.metrics()) == {f"grading/{n}" for n in ("matched", "missed", "extra", "overridden", "images")}
+        assert set(report.metrics()) == {f"grade/{n}" for n in ("matched", "missed", "extra", "overridden", "images")}
         assert report.intervals() == {}
 
     def test_extra_annotations_cost_more_than_missed_ones(self) -> None:
@@ -258,8 +258,8 @@ class TestGrade:
         report = grade(truth, work)
         found = report.intervals(seed=1)
         assert found == report.intervals(seed=1)
-        assert set(found) == {"grading/overall", "grading/quality", "grading/f_beta"}
-        assert found["grading/overall"].low < report.overall < found["grading/overall"].high
+        assert set(found) == {"grade/overall", "grade/quality", "grade/f_beta"}
+        assert found["grade/overall"].low < report.overall < found["grade/overall"].high
 
 
 class TestBadInput:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.scoring.boxes import Bools, Floats, Ints
+from harness.scoring.cards import SCORER_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class ApScorecard:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields."""
-        return asdict(self)
+        return asdict(self) | {"scorer_version": SCORER_VERSION}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ApScorecard:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.scoring.cards import SCORER_VERSION
+
 BINS = 10
 
 
@@ -43,7 +45,8 @@ class CalibrationScorecard:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {"bins": [asdict(entry) for entry in self.bins], "n": self.n, "ece": self.ece}
+        bins = [asdict(entry) for entry in self.bins]
+        return {"bins": bins, "n": self.n, "ece": self.ece, "scorer_version": SCORER_VERSION}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CalibrationScorecard:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.scoring.boxes import Floats
+from harness.scoring.cards import SCORER_VERSION
 from harness.scoring.grading_rules import FULL, GradingRules, Override
 from harness.scoring.uncertainty import RESAMPLES, Interval, resampled_sums
 
@@ -148,11 +149,9 @@ class GradeReport:
             "precision": self.matched + self.extra,
             "recall": self.matched + self.missed,
         }
-        rates = {f"grading/{name}": float(getattr(self, name)) for name, n in behind.items() if n}
-        counts = {
-            f"grading/{name}": float(getattr(self, name)) for name in ("matched", "missed", "extra", "overridden")
-        }
-        return rates | counts | {"grading/images": float(len(self.images))}
+        rates = {f"grade/{name}": float(getattr(self, name)) for name, n in behind.items() if n}
+        counts = {f"grade/{name}": float(getattr(self, name)) for name in ("matched", "missed", "extra", "overridden")}
+        return rates | counts | {"grade/images": float(len(self.images))}
 
     def intervals(self, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Interval]:
         """95 % bootstrap intervals over images for the overall grade, quality and completeness."""
@@ -161,11 +160,11 @@ class GradeReport:
         sums = resampled_sums(self._columns(), seed, resamples)
         sums = sums[sums[:, 1:].any(axis=1)]
         result = {
-            "grading/overall": Interval.of(_overall(sums, self.rules)),
-            "grading/f_beta": Interval.of(_f_beta(sums, self.rules.beta)),
+            "grade/overall": Interval.of(_overall(sums, self.rules)),
+            "grade/f_beta": Interval.of(_f_beta(sums, self.rules.beta)),
         }
         if self.matched:
-            result["grading/quality"] = Interval.of(_quality(sums[sums[:, 1] > 0]))
+            result["grade/quality"] = Interval.of(_quality(sums[sums[:, 1] > 0]))
         return result
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,6 +174,7 @@ class GradeReport:
             "rules": asdict(self.rules) | {"attributes": {k: list(v) for k, v in self.rules.attributes.items()}},
             **{name: getattr(self, name) for name in totals},
             "images": [image.to_dict() for image in self.images],
+            "scorer_version": SCORER_VERSION,
         }
 
     @classmethod
