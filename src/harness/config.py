@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.checks import first_error
 from harness.errors import ConfigError
 from harness.pipeline import Pipeline
-from harness.results import Thresholds
+from harness.results import ExtraSource, Thresholds
 
 if TYPE_CHECKING:
     from harness.references.sets import ReferenceSet
@@ -41,8 +41,12 @@ class HarnessConfig:
     face: Any = MISSING
     link: Any = MISSING
     scoring: Any = MISSING
+    confidence: Any = MISSING
     tracking: Any = MISSING
 
+
+#: The groups that name something else to evaluate beside the photos.
+EXTRAS = ("confidence",)
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 
@@ -66,6 +70,7 @@ class RunSpec:
     references: ReferenceSource
     pipeline: Pipeline
     thresholds: Thresholds
+    extras: tuple[ExtraSource, ...]
     tracking: LocalStore
     params: Mapping[str, str]
     config_yaml: str
@@ -100,6 +105,7 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         references=instantiate(config, "references"),
         pipeline=Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link"))),
         thresholds=instantiate(config, "scoring"),
+        extras=tuple(instantiate(config, group) for group in EXTRAS),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),

@@ -34,6 +34,8 @@ from harness.scoring.confidence import (
     merge_scores,
     score_objects,
 )
+from harness.scoring.confidence_card import ConfidenceScorecard
+from harness.scoring.coord_tokens import Size
 
 CONFIDENCE_FILE = "pred_confidence.jsonl"
 SCORED_FILE = "gt_vs_pred_scored.jsonl"
@@ -48,25 +50,23 @@ class Summary:
     """What was kept and what was dropped, and why."""
 
     reducer: Reducer
-    samples: int
+    card: ConfidenceScorecard
     objects: int
-    kept: int
-    dropped_by_reason: dict[Failure, int]
 
     @property
     def kept_fraction(self) -> float:
-        """1.0 where there was nothing to keep."""
-        return self.kept / self.objects if self.objects else 1.0
+        """1.0 where there was nothing to keep: the file's rule. What is shown says n/a."""
+        return self.card.kept / self.objects if self.objects else 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """As the summary file has it; `dropped_by_reason` names the reasons that occurred."""
         return {
-            "total_samples": self.samples,
+            "total_samples": self.card.samples,
             "total_pred_objects": self.objects,
-            "kept_pred_objects": self.kept,
-            "dropped_pred_objects": self.objects - self.kept,
+            "kept_pred_objects": self.card.kept,
+            "dropped_pred_objects": self.objects - self.card.kept,
             "kept_fraction": self.kept_fraction,
-            "dropped_by_reason": {str(reason): count for reason, count in self.dropped_by_reason.items()},
+            "dropped_by_reason": self.card.dropped_by_reason,
             "method": self.reducer.method,
             "pred_score_source": SCORE_SOURCE,
             "pred_score_version": SCORE_VERSION,
@@ -136,8 +136,7 @@ def _check(path: Path, number: int, fields: dict[str, Any]) -> None:
 def _write(
     folder: Path, records: Iterator[Record], traces: Iterator[Trace | None], samples: int, reducer: Reducer
 ) -> Summary:
-    objects = kept = 0
-    reasons: Counter[Failure] = Counter()
+    objects, counts = 0, Counter[str]()
     with (
         (folder / CONFIDENCE_FILE).open("wb", buffering=BUFFER) as confidence,
         (folder / SCORED_FILE).open("wb", buffering=BUFFER) as scored,
@@ -148,17 +147,17 @@ def _write(
             kept_pred, results = merge_scores(pred, results)
             _write_sample(confidence, scored, line_idx, record, kept_pred, results, reducer)
             objects += len(pred)
-            kept += len(kept_pred)
-            reasons.update(item.failure for item in results if item.failure)
-    return Summary(reducer, samples, objects, kept, {reason: reasons[reason] for reason in Failure if reasons[reason]})
+            counts["kept"] += len(kept_pred)
+            counts.update([item.failure for item in results if item.failure])
+    return Summary(reducer, ConfidenceScorecard(**counts, samples=samples), objects)
 
 
-def _size(fields: dict[str, Any]) -> tuple[float | None, float | None]:
-    width, height = fields.get("width"), fields.get("height")
-    return (
-        width if type(width) in _NUMBER and width > 0 else None,
-        height if type(height) in _NUMBER and height > 0 else None,
-    )
+def _size(fields: dict[str, Any]) -> Size:
+    return _side(fields.get("width")), _side(fields.get("height"))
+
+
+def _side(value: Any) -> float | None:
+    return value if type(value) in _NUMBER and value > 0 else None
 
 
 def _write_sample(

@@ -1,7 +1,7 @@
 """The token traces of an artifact, sample by sample, whatever order their file has them in.
 
-A trace file is usually written in the order of the samples; then one pass reads it in step with them. Where it turns out
-not to be, an index of byte offsets (eight bytes a sample) leads to each trace. Both hold one trace at a time.
+A trace file is usually written in the order of the samples; then one pass reads it in step with them. Where it turns
+out not to be, an index of byte offsets (eight bytes a sample) leads to each trace. Both hold one trace at a time.
 """
 
 from __future__ import annotations
@@ -84,4 +84,3 @@ def _are_numbers(values: list[Any]) -> bool:
     except TypeError:
         return {int, float, type(None)}.issuperset(map(type, values))
     return True
-

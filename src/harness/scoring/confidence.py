@@ -7,7 +7,7 @@ Rules, in the order in which they are applied; the first that fails names the re
    aside) and place (`pred_alignment_mismatch`, for every object of the sample). A raw object without usable bins has no
    place to compare. Without any raw objects there is nothing to compare and no bins either (see 4).
 3. The object is a `bbox_2d` (`unsupported_geometry_type`).
-4. Its raw object has four bins (`missing_coord_bins`), and they stand in the trace (`missing_span`); see `coord_tokens`.
+4. Its raw object has four bins (`missing_coord_bins`); they stand in the trace (`missing_span`). See `coord_tokens`.
 5. The four log-probabilities are finite numbers and reduce to a score in (0, 1] (`nonfinite_logprob`). A null is what
    strict JSON writers make of a NaN, and counts as one.
 

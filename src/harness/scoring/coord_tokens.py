@@ -105,7 +105,8 @@ class Spans:
 
         None where the four stand nowhere, or only where an earlier box has a token.
         """
-        text, four, taken, places = self._text, "%c%c%c%c" % bins, None, 0
+        x1, y1, x2, y2 = bins
+        text, four, taken, places = self._text, chr(x1) + chr(y1) + chr(x2) + chr(y2), None, 0
         first = text.find(four)
         while first >= 0:
             places += 1
