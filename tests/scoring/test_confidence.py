@@ -18,7 +18,7 @@ from harness.scoring.confidence import (
     merge_scores,
     score_objects,
 )
-from harness.scoring.coord_tokens import Spans, fits, read_bins
+from harness.scoring.coord_tokens import Coordinates, fits, read_bins
 
 SIZE = (1000, 1000)
 NEG_INF, INF, NAN = -math.inf, math.inf, math.nan
@@ -187,7 +187,7 @@ def test_a_coordinate_token_of_another_object_in_between_does_not_match() -> Non
     "text", ["<|coord_01|>", "<|coord_|>", " <|coord_2|>", "<|coord_2|> ", "<|coord_-2|>", "coord_2"]
 )
 def test_what_is_almost_a_coordinate_token_is_none(text: str) -> None:
-    assert Spans([token(1), text, token(3), token(4), token(5)]).take((1, 3, 4, 5)) == ([0, 2, 3, 4], 0)
+    assert Coordinates([token(1), text, token(3), token(4), token(5)]).place((1, 3, 4, 5), set()) == ([0, 2, 3, 4], 0)
     assert read_bins([text, 1, 2, 3]) is None
 
 
@@ -240,14 +240,17 @@ def test_pixels_of_another_place_are_refused() -> None:
 
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=6),
-    st.lists(st.one_of(st.integers(0, 3).map(token), st.just(",")), max_size=40),
+    st.lists(
+        st.one_of(st.integers(0, 3).map(token), st.sampled_from([",", f"\0{token(1)}", f"{token(2)}\0", "\0", ""])),
+        max_size=40,
+    ),
 )
 def test_spans_agree_with_a_plain_search(boxes: list[tuple[int, ...]], tokens: list[str]) -> None:
-    spans, used = Spans(tokens), set[int]()
-    coords = [i for i, text in enumerate(tokens) if text != ","]
+    coordinates, taken, used = Coordinates(tokens), set[int](), set[int]()
+    coords = [i for i, text in enumerate(tokens) if text in map(token, range(4))]
     for bins in boxes:
         places = [coords[i : i + 4] for i in range(len(coords) - 3)]
         places = [place for place in places if [tokens[i] for i in place] == [token(k) for k in bins]]
         free = [place for place in places if used.isdisjoint(place)]
-        assert spans.take(bins) == ((free[0], len(places) - 1) if free else None)
+        assert coordinates.place(bins, taken) == ((free[0], len(places) - 1) if free else None)
         used.update(free[0] if free else ())

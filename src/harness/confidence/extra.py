@@ -75,7 +75,7 @@ def read_tally(confidence: Path) -> Tally[ConfidenceScorecard]:
     """What became of the objects of each sample, from `pred_confidence.jsonl`."""
     samples = []
     for number, line in read_lines(confidence):
-        objects: list[dict[str, Any]] = parse(confidence, number, line, exact=False).fields["objects"]
+        objects: list[dict[str, Any]] = parse(confidence, number, line)["objects"]
         samples.append(Counter(item["confidence_details"]["failure_reason"] or "kept" for item in objects))
     return tally_confidence(samples)
 

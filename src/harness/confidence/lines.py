@@ -52,14 +52,29 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise unreadable(path, error) from error
 
 
-def parse(path: Path, number: int, line: bytes, *, exact: bool) -> Record:
-    """The object on one line. `exact` asks for whole numbers beyond 64 bits as they are, for a record to be copied."""
-    if not exact or _HUGE not in line.translate(_DIGITS_TO_ZERO):
+def parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    """The object on one line. Whole numbers beyond 64 bits may have become floats."""
+    try:
+        fields = orjson.loads(line)
+    except orjson.JSONDecodeError:  # perhaps a NaN or a lone surrogate: the standard library decides
+        fields = _parse_plain(path, number, line)
+    if type(fields) is not dict:
+        raise wrong(path, number, f"expected a JSON object, got {fields!r:.60}")
+    return fields
+
+
+def parse_exactly(path: Path, number: int, line: bytes) -> Record:
+    """The object on one line, every value as it is, for a record to be copied."""
+    if _HUGE not in line.translate(_DIGITS_TO_ZERO):
         try:
-            return Record(_an_object(path, number, orjson.loads(line)), plain=False)
+            fields, plain = orjson.loads(line), False
         except orjson.JSONDecodeError:
-            pass  # perhaps a NaN or a lone surrogate: the standard library decides
-    return Record(_an_object(path, number, _parse_plain(path, number, line)), plain=True)
+            fields, plain = _parse_plain(path, number, line), True
+    else:
+        fields, plain = _parse_plain(path, number, line), True
+    if type(fields) is not dict:
+        raise wrong(path, number, f"expected a JSON object, got {fields!r:.60}")
+    return Record(fields, plain)
 
 
 def dump(fields: dict[str, Any], *, plain: bool) -> bytes:
@@ -86,9 +101,3 @@ def _parse_plain(path: Path, number: int, line: bytes) -> Any:
         return json.loads(line.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise wrong(path, number, f"not JSON: {error}") from error
-
-
-def _an_object(path: Path, number: int, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise wrong(path, number, f"expected a JSON object, got {value!r:.60}")
-    return value

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from harness.confidence.lines import BUFFER, Record, count_lines, dump, parse, read_lines, wrong
+from harness.confidence.lines import BUFFER, Record, count_lines, dump, parse_exactly, read_lines, wrong
 from harness.confidence.traces import OutOfOrderError, traces_by_index, traces_in_step
 from harness.errors import ConfidenceError
 from harness.progress import track_stream
@@ -43,6 +43,9 @@ SUMMARY_FILE = "confidence_postop_summary.json"
 _OUTPUTS = (CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE)
 
 _NUMBER = {int, float}
+_OOB = Failure.OBJECT_IDX_OOB
+#: Stands in for an object that does not exist.
+_NO_OBJECT: dict[str, Any] = {"type": "", "desc": "", "points": []}
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def _publish(partial: Path, out: Path) -> None:
 
 def _records(path: Path, samples: int) -> Iterator[Record]:
     for number, line in track_stream(read_lines(path), "samples", samples):
-        record = parse(path, number, line, exact=True)
+        record = parse_exactly(path, number, line)
         _check(path, number, record.fields)
         yield record
 
@@ -136,7 +139,7 @@ def _check(path: Path, number: int, fields: dict[str, Any]) -> None:
 def _write(
     folder: Path, records: Iterator[Record], traces: Iterator[Trace | None], samples: int, reducer: Reducer
 ) -> Summary:
-    objects, counts = 0, Counter[str]()
+    objects, counts, method = 0, Counter[str](), reducer.method
     with (
         (folder / CONFIDENCE_FILE).open("wb", buffering=BUFFER) as confidence,
         (folder / SCORED_FILE).open("wb", buffering=BUFFER) as scored,
@@ -145,7 +148,7 @@ def _write(
             pred = record.fields["pred"]
             results = score_objects(pred, record.fields.get("raw_output_json"), trace, _size(record.fields), reducer)
             kept_pred, results = merge_scores(pred, results)
-            _write_sample(confidence, scored, line_idx, record, kept_pred, results, reducer)
+            _write_sample(confidence, scored, line_idx, record, kept_pred, results, method)
             objects += len(pred)
             counts["kept"] += len(kept_pred)
             counts.update([item.failure for item in results if item.failure])
@@ -167,31 +170,35 @@ def _write_sample(
     record: Record,
     kept_pred: list[dict[str, Any]],
     results: list[ObjectConfidence],
-    reducer: Reducer,
+    method: str,
 ) -> None:
-    fields, plain, method = record.fields, record.plain, reducer.method
-    pred = fields["pred"]
-    objects = [_entry(item, pred, method) for item in results]
+    fields, plain = record
+    objects = _entries(fields["pred"], results, method)
     confidence.write(dump({"line_idx": line_idx, "image": fields["image"], "objects": objects}, plain=plain))
     provenance = {"pred_score_source": SCORE_SOURCE, "pred_score_version": SCORE_VERSION}
     scored.write(dump({**fields, "pred": kept_pred, **provenance}, plain=plain))
 
 
-def _entry(item: ObjectConfidence, pred: list[dict[str, Any]], method: str) -> dict[str, Any]:
-    known = pred[item.object_idx] if item.failure is not Failure.OBJECT_IDX_OOB else {}
-    return {
-        "object_idx": item.object_idx,
-        "type": known.get("type", ""),
-        "desc": known.get("desc", ""),
-        "points": known.get("points", []),
-        "confidence": item.score,
-        "score": item.score,
-        "kept": item.score is not None,
-        "confidence_details": {
-            "method": method,
-            "coord_token_count": len(item.matched),
-            "matched_token_indices": item.matched,
-            "ambiguous_matches": item.ambiguous,
-            "failure_reason": item.failure,
-        },
-    }
+def _entries(pred: list[dict[str, Any]], results: list[ObjectConfidence], method: str) -> list[dict[str, Any]]:
+    entries = []
+    for object_idx, score, failure, matched, ambiguous in results:
+        item = pred[object_idx] if failure is not _OOB else _NO_OBJECT
+        entries.append(
+            {
+                "object_idx": object_idx,
+                "type": item["type"],
+                "desc": item["desc"],
+                "points": item["points"],
+                "confidence": score,
+                "score": score,
+                "kept": score is not None,
+                "confidence_details": {
+                    "method": method,
+                    "coord_token_count": len(matched),
+                    "matched_token_indices": matched,
+                    "ambiguous_matches": ambiguous,
+                    "failure_reason": failure,
+                },
+            }
+        )
+    return entries

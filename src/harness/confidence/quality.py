@@ -79,7 +79,7 @@ def _read(scored: Path, class_agnostic: bool) -> tuple[list[ApPhoto], tuple[int,
     classes: dict[str, int] = {}
     photos, targets_left_out, predictions_left_out = [], 0, 0
     for number, line in read_lines(scored):
-        fields = parse(scored, number, line, exact=False).fields
+        fields = parse(scored, number, line)
         targets = _objects(scored, number, "gt", fields)
         predictions = _objects(scored, number, "pred", fields)
         usable = [item for item in targets if is_box(item)]

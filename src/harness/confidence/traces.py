@@ -57,30 +57,25 @@ def traces_by_index(path: Path, samples: int) -> Iterator[Trace | None]:
 
 def read_trace(path: Path, number: int, line: bytes, samples: int) -> tuple[int, Trace]:
     """The checked trace of one line, and the sample that it belongs to."""
-    fields = parse(path, number, line, exact=False).fields
+    fields = parse(path, number, line)
     index, tokens, logprobs = fields.get("line_idx"), fields.get("generated_token_text"), fields.get("token_logprobs")
     if type(index) is not int or index < 0:
         raise wrong(path, number, f"line_idx: expected a whole number from 0, got {index!r:.60}")
     if index >= samples:
         raise wrong(path, number, f"line_idx: {index} is past the last sample, which is {samples - 1}")
-    if not isinstance(tokens, list) or not _are_strings(tokens):
+    if not isinstance(tokens, list):
         raise wrong(path, number, "generated_token_text: expected a list of strings")
     if not isinstance(logprobs, list) or not _are_numbers(logprobs):
         raise wrong(path, number, "token_logprobs: expected a list of numbers")
-    return index, Trace(tokens, logprobs)
-
-
-def _are_strings(values: list[Any]) -> bool:
     try:
-        "".join(values)  # checks the types of a whole list several times faster than a loop over it
-    except TypeError:
-        return False
-    return True
+        return index, Trace(tokens, logprobs)
+    except TypeError as error:
+        raise wrong(path, number, f"generated_token_text: expected a list of strings: {error}") from error
 
 
 def _are_numbers(values: list[Any]) -> bool:
     try:
-        sum(values)  # as above
+        sum(values)  # checks the types of a whole list several times faster than a loop over it
     except TypeError:
         return {int, float, type(None)}.issuperset(map(type, values))
     return True

@@ -21,7 +21,7 @@ from enum import StrEnum
 from math import exp, isfinite
 from typing import Any, NamedTuple
 
-from harness.scoring.coord_tokens import Bins, Size, Spans, fits, raw_geometry
+from harness.scoring.coord_tokens import Bins, Coordinates, Size, fits, raw_geometry
 
 #: What can be scored.
 BOX = "bbox_2d"
@@ -70,11 +70,18 @@ _REDUCE: Mapping[Reducer, Reduction] = {
 }
 
 
-class Trace(NamedTuple):
-    """The tokens that the model generated for one sample, and the natural logarithm of each one's probability."""
+class Trace:
+    """The tokens that the model generated for one sample, and the natural logarithm of each one's probability.
 
-    tokens: Sequence[str]
-    logprobs: Sequence[float | None]
+    Raises TypeError where a token is no string.
+    """
+
+    __slots__ = ("coordinates", "logprobs", "same_length")
+
+    def __init__(self, tokens: Sequence[str], logprobs: Sequence[float | None]) -> None:
+        self.coordinates = Coordinates(tokens)
+        self.logprobs = logprobs
+        self.same_length = len(tokens) == len(logprobs)
 
 
 class ObjectConfidence(NamedTuple):
@@ -101,37 +108,40 @@ def score_objects(
     """
     if trace is None:
         return _all_fail(pred, Failure.MISSING_TRACE)
-    if len(trace.tokens) != len(trace.logprobs):
+    if not trace.same_length:
         return _all_fail(pred, Failure.TRACE_LEN_MISMATCH)
     raw_objects = raw_output.get("objects") if isinstance(raw_output, dict) else None
     if not isinstance(raw_objects, list):
         return [ObjectConfidence(index, None, _without_bins(item)) for index, item in enumerate(pred)]
     if len(raw_objects) != len(pred):
         return _all_fail(pred, Failure.PRED_ALIGNMENT_MISMATCH)
-    spans, logprobs, reduce, results = Spans(trace.tokens), trace.logprobs, _REDUCE[reducer], []
+    find, used, logprobs, reduce = trace.coordinates.place, set[int](), trace.logprobs, _REDUCE[reducer]
+    results = []
     for index, (item, raw) in enumerate(zip(pred, raw_objects, strict=True)):
         kind, bins = raw_geometry(raw)
         if not is_aligned(item, raw, kind, bins, size):
             return _all_fail(pred, Failure.PRED_ALIGNMENT_MISMATCH)
-        if item["type"] != BOX or bins is None or len(bins) != 4:
+        if bins is None or len(bins) != 4 or item["type"] != BOX:
             results.append(ObjectConfidence(index, None, _without_bins(item)))
-        elif place := spans.take(bins):
+        elif (place := find(bins, used)) is None:
+            results.append(ObjectConfidence(index, None, Failure.MISSING_SPAN))
+        else:
             matched, ambiguous = place
             x1, y1, x2, y2 = matched
             score = _reduced(reduce, logprobs[x1], logprobs[y1], logprobs[x2], logprobs[y2])
             failure = Failure.NONFINITE_LOGPROB if score is None else None
             results.append(ObjectConfidence(index, score, failure, matched, ambiguous))
-        else:
-            results.append(ObjectConfidence(index, None, Failure.MISSING_SPAN))
     return results
 
 
 def is_aligned(item: Prediction, raw: Any, kind: str | None, bins: Bins | None, size: Size) -> bool:
     """Whether a raw object, of the given geometry, is this prediction."""
-    desc = raw.get("desc", "") if isinstance(raw, dict) else None
-    if not isinstance(desc, str) or (desc != item["desc"] and desc.strip() != item["desc"].strip()):
+    if not isinstance(raw, dict):
         return False
-    if kind is not None and kind != item["type"]:
+    desc = raw.get("desc", "")
+    if desc != item["desc"] and (not isinstance(desc, str) or desc.strip() != item["desc"].strip()):
+        return False
+    if kind != item["type"] and kind is not None:
         return False
     if bins is None or (len(bins) != 4 and kind == BOX):
         return True  # no box can be made of them, so there is no place to compare

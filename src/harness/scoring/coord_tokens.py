@@ -16,9 +16,12 @@ from typing import Any
 #: One character stands for each coordinate token. (Keys of one type only: twice as fast to look up as mixed ones.)
 _CHARACTER_OF = {f"<|coord_{k}|>": chr(k) for k in range(10_000)}
 _BIN_OF: Mapping[str | int, int] = {token: ord(c) for token, c in _CHARACTER_OF.items()} | {k: k for k in range(10_000)}
-_SHORTEST = len("<|coord_0|>")
+_PREFIX, _SEPARATOR = "<|coord_", "\0"
+_START = _SEPARATOR + _PREFIX
 #: Coordinates are thousandths of the image's width or height.
 BINS = 1000
+#: How far a converter may be from another: one for the last pixel, one for rounding.
+_PIXELS_OFF = 2
 #: The geometries that a raw object may carry under their own name.
 _GEOMETRIES = ("bbox_2d", "poly", "line", "point")
 
@@ -58,7 +61,7 @@ def fits(bins: Bins, points: Sequence[float], size: Size) -> bool:
     """Whether pixel `points` are what `bins` come to in an image of this width and height, where those are known.
 
     Converters differ in how they round and in whether the last bin is the last pixel or the edge, so a point may be
-    off by one bin and one pixel. Where a side is unknown, one length must do for all of its coordinates.
+    off by one bin and two pixels. Where a side is unknown, one length must do for all of its coordinates.
     """
     if len(bins) != len(points):
         return False
@@ -66,7 +69,7 @@ def fits(bins: Bins, points: Sequence[float], size: Size) -> bool:
     if len(bins) == 4 and width is not None and height is not None:
         # `_fits_length` written out for a box of an image with a size: nearly every call, and a tenth of the time.
         (x1, y1, x2, y2), (left, top, right, bottom) = bins, points
-        across, down = width + BINS, height + BINS
+        across, down = width + _PIXELS_OFF * BINS, height + _PIXELS_OFF * BINS
         if (
             -across <= left * BINS - x1 * width <= across
             and -across <= right * BINS - x2 * width <= across
@@ -79,41 +82,51 @@ def fits(bins: Bins, points: Sequence[float], size: Size) -> bool:
 
 def _fits_length(bins: Sequence[int], points: Sequence[float], length: float | None) -> bool:
     if length is not None:
-        off = length + BINS
+        off = length + _PIXELS_OFF * BINS
         return all(abs(point * BINS - min(k, BINS) * length) <= off for k, point in zip(bins, points, strict=True))
     low, high = 0.0, math.inf  # of the lengths that do for the coordinates so far
     for k, point in zip(bins, points, strict=True):
         if not math.isfinite(point):
             return False
-        low = max(low, (point - 1) * BINS / (min(k, BINS) + 1))
-        high = min(high, (point + 1) * BINS / (min(k, BINS) - 1)) if k > 1 else high
+        low = max(low, (point - _PIXELS_OFF) * BINS / (min(k, BINS) + 1))
+        high = min(high, (point + _PIXELS_OFF) * BINS / (min(k, BINS) - 1)) if k > 1 else high
     return low <= high
 
 
-class Spans:
-    """The coordinate tokens of one trace, and which of them have been given to a box."""
+class Coordinates:
+    """The coordinate tokens of one trace, in order. Raises TypeError where a token is no string.
+
+    There are hundreds of tokens in a trace and few of them are coordinates, so they are looked for in one text at C
+    speed. A separator that no token contains makes sure that only whole tokens are found.
+    """
 
     def __init__(self, tokens: Sequence[str]) -> None:
-        # Most tokens are shorter than any coordinate token; asking that first saves hashing them.
-        self._positions = [i for i, token in enumerate(tokens) if len(token) >= _SHORTEST and token in _CHARACTER_OF]
+        text = _SEPARATOR + _SEPARATOR.join(tokens) + _SEPARATOR
+        if text.count(_SEPARATOR) != len(tokens) + 1 and tokens:
+            tokens = [token if token in _CHARACTER_OF else "" for token in tokens]
+            text = _SEPARATOR + _SEPARATOR.join(tokens) + _SEPARATOR
+        positions, characters, position = [], [], -1
+        for piece in text.split(_START)[1:]:
+            token = _PREFIX + piece.partition(_SEPARATOR)[0]
+            if token in _CHARACTER_OF:
+                position = tokens.index(token, position + 1)
+                positions.append(position)
+                characters.append(_CHARACTER_OF[token])
+        self._positions = positions
         # A search in this text is a search for consecutive coordinate tokens.
-        self._text = "".join([_CHARACTER_OF[tokens[position]] for position in self._positions])
-        self._used: set[int] = set()
+        self._text = "".join(characters)
 
-    def take(self, bins: Bins) -> tuple[list[int], int] | None:
-        """Give the earliest free place of four bins to a box: its token indices, and how many other places there are.
-
-        None where the four stand nowhere, or only where an earlier box has a token.
+    def place(self, bins: Bins, used: set[int]) -> tuple[list[int], int] | None:
+        """The earliest place of four bins none of whose tokens is used: its token indices, which are then used, and
+        at how many other places the four stand. None where there is no such place.
         """
         x1, y1, x2, y2 = bins
-        text, four, taken, places = self._text, chr(x1) + chr(y1) + chr(x2) + chr(y2), None, 0
-        first = text.find(four)
+        text, four = self._text, chr(x1) + chr(y1) + chr(x2) + chr(y2)
+        taken, others, first = None, -1, text.find(four)
         while first >= 0:
-            places += 1
-            if taken is None:
-                indices = self._positions[first : first + 4]
-                if self._used.isdisjoint(indices):
-                    self._used.update(indices)
-                    taken = indices
+            others += 1
+            if taken is None and used.isdisjoint(indices := self._positions[first : first + 4]):
+                used.update(indices)
+                taken = indices
             first = text.find(four, first + 1)
-        return None if taken is None else (taken, places - 1)
+        return None if taken is None else (taken, others)
