@@ -20,7 +20,7 @@ import pytest
 from harness.confidence import postop
 from harness.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE, run_postop
 from harness.errors import ConfidenceError
-from harness.scoring.confidence import ObjectConfidence, Reducer
+from harness.scoring.confidence import Reducer, score_objects
 
 OUTPUTS = {CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE}
 LOGPROBS = [-0.1, -0.2, -0.3, -0.4]
@@ -185,7 +185,7 @@ def test_no_samples_and_no_objects(files: Files) -> None:
 
 def test_object_idx_oob_reaches_every_output(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug in the bookkeeping, put in on purpose."""
-    monkeypatch.setattr(postop, "score_objects", lambda *_: [ObjectConfidence(7, 0.9, None, [0, 1, 2, 3])])
+    monkeypatch.setattr(postop, "score_objects", lambda *given: [{**score_objects(*given)[0], "object_idx": 7}])
     summary, confidence, scored = files.write([sample(BOX)], [trace(0, BOX)]).run()
     assert summary["dropped_by_reason"] == {"object_idx_oob": 1}
     assert confidence[0]["objects"][0]["confidence_details"]["failure_reason"] == "object_idx_oob"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.scoring.confidence import (
+    Entry,
     Failure,
-    ObjectConfidence,
     Reducer,
     Trace,
     merge_scores,
@@ -43,12 +43,22 @@ def trace(*bins: int, between: str = ", ", logprob: float = -0.1) -> Trace:
     return Trace(tokens, [logprob] * len(tokens))
 
 
-def score(pred: list[dict[str, Any]], given: Trace | None, **options: Any) -> list[ObjectConfidence]:
+def score(pred: list[dict[str, Any]], given: Trace | None, **options: Any) -> list[Entry]:
     return score_objects(pred, options.pop("raw_output", raw(*pred)), given, SIZE, **options)
 
 
-def reasons(results: list[ObjectConfidence]) -> list[Failure | None]:
-    return [item.failure for item in results]
+def details(entries: list[Entry], key: str) -> list[Any]:
+    return [entry["confidence_details"][key] for entry in entries]
+
+
+def reasons(entries: list[Entry]) -> list[Failure | None]:
+    """The failure reasons, once it is clear that each entry agrees with its own."""
+    for entry, reason in zip(entries, details(entries, "failure_reason"), strict=True):
+        assert entry["kept"] is (reason is None)
+        assert entry["confidence"] == entry["score"]
+        assert (entry["score"] is None) is (reason is not None)
+    assert [entry["object_idx"] for entry in entries] == list(range(len(entries)))
+    return details(entries, "failure_reason")
 
 
 A, B = box(1, 2, 3, 4), box(5, 6, 7, 8, desc="dog")
@@ -56,9 +66,10 @@ A, B = box(1, 2, 3, 4), box(5, 6, 7, 8, desc="dog")
 
 def test_scenario_bbox_confidence_computed_from_4_coord_tokens() -> None:
     logprobs = [-0.1, -0.2, -0.3, -0.4]
-    (result,) = score([A], Trace([token(k) for k in (1, 2, 3, 4)], logprobs))
-    assert result.score == pytest.approx(math.exp(fmean(logprobs)), rel=1e-15)
-    assert result == ObjectConfidence(0, result.score, None, [0, 1, 2, 3], 0)
+    results = score([A], Trace([token(k) for k in (1, 2, 3, 4)], logprobs))
+    assert results[0]["confidence"] == results[0]["score"] == pytest.approx(math.exp(fmean(logprobs)), rel=1e-15)
+    assert reasons(results) == [None]
+    assert details(results, "matched_token_indices") == [[0, 1, 2, 3]]
 
 
 def test_scenario_missing_trace_yields_missing_trace() -> None:
@@ -107,8 +118,9 @@ def test_nonfinite_logprob(value: float | None, reducer: Reducer) -> None:
     logprobs: list[float | None] = (
         [value] * 4 if value is not None and math.isfinite(value) else [-0.1, value, -0.1, -0.1]
     )
-    (result,) = score([A], Trace([token(k) for k in (1, 2, 3, 4)], logprobs), reducer=reducer)
-    assert result == ObjectConfidence(0, None, Failure.NONFINITE_LOGPROB, [0, 1, 2, 3], 0)
+    results = score([A], Trace([token(k) for k in (1, 2, 3, 4)], logprobs), reducer=reducer)
+    assert reasons(results) == [Failure.NONFINITE_LOGPROB]
+    assert details(results, "coord_token_count") == [4]
 
 
 def test_nonfinite_logprob_of_a_token_that_is_not_matched_does_no_harm() -> None:
@@ -141,26 +153,25 @@ def test_alignment_trims_white_space_around_descriptions_and_nothing_else() -> N
 
 
 def test_object_idx_oob_is_observable() -> None:
-    kept, results = merge_scores(
-        [A, B], [ObjectConfidence(1, 0.5, None), ObjectConfidence(2, 0.9, None), ObjectConfidence(-1, 0.9, None)]
-    )
-    assert kept == [{**B, "score": 0.5}]
-    assert reasons(results) == [None, Failure.OBJECT_IDX_OOB, Failure.OBJECT_IDX_OOB]
-    assert [item.score for item in results] == [0.5, None, None]
+    good = score([A, B], trace(1, 2, 3, 4, 5, 6, 7, 8))
+    kept, results = merge_scores([A, B], [good[1], {**good[0], "object_idx": 2}, {**good[0], "object_idx": -1}])
+    assert kept == [{**B, "score": good[1]["score"]}]
+    assert details(results, "failure_reason") == [None, Failure.OBJECT_IDX_OOB, Failure.OBJECT_IDX_OOB]
+    assert [(entry["score"], entry["kept"]) for entry in results[1:]] == [(None, False)] * 2
 
 
 def test_scenario_repeated_coord_token_sequences_choose_earliest_unused_match() -> None:
     results = score([A, A, A], trace(1, 2, 3, 4, 9, 1, 2, 3, 4))
-    assert [item.matched for item in results] == [[0, 2, 4, 6], [10, 12, 14, 16], ()]
-    assert [item.ambiguous for item in results] == [1, 1, 0]
-    assert results[2].failure is Failure.MISSING_SPAN
+    assert details(results, "matched_token_indices") == [[0, 2, 4, 6], [10, 12, 14, 16], ()]
+    assert details(results, "ambiguous_matches") == [1, 1, 0]
+    assert reasons(results) == [None, None, Failure.MISSING_SPAN]
 
 
 def test_repeated_patterns_that_overlap_share_no_token() -> None:
     same = box(5, 5, 5, 5)
     results = score([same, same], trace(*[5] * 9))
-    assert [item.matched for item in results] == [[0, 2, 4, 6], [8, 10, 12, 14]]
-    assert [item.ambiguous for item in results] == [5, 5]
+    assert details(results, "matched_token_indices") == [[0, 2, 4, 6], [8, 10, 12, 14]]
+    assert details(results, "ambiguous_matches") == [5, 5]
 
 
 def test_scenario_pixel_space_points_are_not_inverted_for_matching() -> None:
@@ -175,8 +186,8 @@ def test_scenario_pixel_space_points_are_not_inverted_for_matching() -> None:
 
 def test_tokens_with_punctuation_between_coordinates_match() -> None:
     tokens = ["[", token(1), ",", " ", token(2), "], [", token(3), "<|coord_", token(4), "]"]
-    (result,) = score([A], Trace(tokens, [-0.5] * len(tokens)))
-    assert result.matched == [1, 4, 6, 8]
+    results = score([A], Trace(tokens, [-0.5] * len(tokens)))
+    assert details(results, "matched_token_indices") == [[1, 4, 6, 8]]
 
 
 def test_a_coordinate_token_of_another_object_in_between_does_not_match() -> None:
@@ -207,8 +218,9 @@ def test_bins_may_be_numbers_or_tokens_and_raw_objects_may_name_their_type() -> 
     ],
 )
 def test_reducers(reducer: Reducer, method: str, expected: float) -> None:
-    (result,) = score([A], Trace([token(k) for k in (1, 2, 3, 4)], [-0.1, -0.2, -0.3, -0.4]), reducer=reducer)
-    assert result.score == pytest.approx(expected, rel=1e-12)
+    results = score([A], Trace([token(k) for k in (1, 2, 3, 4)], [-0.1, -0.2, -0.3, -0.4]), reducer=reducer)
+    assert results[0]["score"] == pytest.approx(expected, rel=1e-12)
+    assert details(results, "method") == [method]
     assert reducer.method == method
 
 

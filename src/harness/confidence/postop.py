@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from harness.confidence.lines import BUFFER, Record, count_lines, dump, parse_exactly, read_lines, wrong
 from harness.confidence.traces import OutOfOrderError, traces_by_index, traces_in_step
@@ -27,10 +27,9 @@ from harness.progress import track_stream
 from harness.scoring.confidence import (
     SCORE_SOURCE,
     SCORE_VERSION,
-    Failure,
-    ObjectConfidence,
     Reducer,
     Trace,
+    failures,
     merge_scores,
     score_objects,
 )
@@ -43,9 +42,7 @@ SUMMARY_FILE = "confidence_postop_summary.json"
 _OUTPUTS = (CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE)
 
 _NUMBER = {int, float}
-_OOB = Failure.OBJECT_IDX_OOB
-#: Stands in for an object that does not exist.
-_NO_OBJECT: dict[str, Any] = {"type": "", "desc": "", "points": []}
+_PROVENANCE = {"pred_score_source": SCORE_SOURCE, "pred_score_version": SCORE_VERSION}
 
 
 @dataclass(frozen=True)
@@ -71,8 +68,7 @@ class Summary:
             "kept_fraction": self.kept_fraction,
             "dropped_by_reason": self.card.dropped_by_reason,
             "method": self.reducer.method,
-            "pred_score_source": SCORE_SOURCE,
-            "pred_score_version": SCORE_VERSION,
+            **_PROVENANCE,
         }
 
 
@@ -139,19 +135,22 @@ def _check(path: Path, number: int, fields: dict[str, Any]) -> None:
 def _write(
     folder: Path, records: Iterator[Record], traces: Iterator[Trace | None], samples: int, reducer: Reducer
 ) -> Summary:
-    objects, counts, method = 0, Counter[str](), reducer.method
+    objects, counts = 0, Counter[str]()
     with (
         (folder / CONFIDENCE_FILE).open("wb", buffering=BUFFER) as confidence,
         (folder / SCORED_FILE).open("wb", buffering=BUFFER) as scored,
     ):
-        for line_idx, (record, trace) in enumerate(zip(records, traces, strict=True)):
-            pred = record.fields["pred"]
-            results = score_objects(pred, record.fields.get("raw_output_json"), trace, _size(record.fields), reducer)
-            kept_pred, results = merge_scores(pred, results)
-            _write_sample(confidence, scored, line_idx, record, kept_pred, results, method)
+        for line_idx, ((fields, plain), trace) in enumerate(zip(records, traces, strict=True)):
+            pred = fields["pred"]
+            entries = score_objects(pred, fields.get("raw_output_json"), trace, _size(fields), reducer)
+            kept, entries = merge_scores(pred, entries)
+            sample = {"line_idx": line_idx, "image": fields["image"], "objects": entries}
+            confidence.write(dump(sample, plain=plain))
+            scored.write(dump({**fields, "pred": kept, **_PROVENANCE}, plain=plain))
             objects += len(pred)
-            counts["kept"] += len(kept_pred)
-            counts.update([item.failure for item in results if item.failure])
+            counts["kept"] += len(kept)
+            if len(kept) != len(pred):
+                counts.update(failures(entries))
     return Summary(reducer, ConfidenceScorecard(**counts, samples=samples), objects)
 
 
@@ -161,44 +160,3 @@ def _size(fields: dict[str, Any]) -> Size:
 
 def _side(value: Any) -> float | None:
     return value if type(value) in _NUMBER and value > 0 else None
-
-
-def _write_sample(
-    confidence: BinaryIO,
-    scored: BinaryIO,
-    line_idx: int,
-    record: Record,
-    kept_pred: list[dict[str, Any]],
-    results: list[ObjectConfidence],
-    method: str,
-) -> None:
-    fields, plain = record
-    objects = _entries(fields["pred"], results, method)
-    confidence.write(dump({"line_idx": line_idx, "image": fields["image"], "objects": objects}, plain=plain))
-    provenance = {"pred_score_source": SCORE_SOURCE, "pred_score_version": SCORE_VERSION}
-    scored.write(dump({**fields, "pred": kept_pred, **provenance}, plain=plain))
-
-
-def _entries(pred: list[dict[str, Any]], results: list[ObjectConfidence], method: str) -> list[dict[str, Any]]:
-    entries = []
-    for object_idx, score, failure, matched, ambiguous in results:
-        item = pred[object_idx] if failure is not _OOB else _NO_OBJECT
-        entries.append(
-            {
-                "object_idx": object_idx,
-                "type": item["type"],
-                "desc": item["desc"],
-                "points": item["points"],
-                "confidence": score,
-                "score": score,
-                "kept": score is not None,
-                "confidence_details": {
-                    "method": method,
-                    "coord_token_count": len(matched),
-                    "matched_token_indices": matched,
-                    "ambiguous_matches": ambiguous,
-                    "failure_reason": failure,
-                },
-            }
-        )
-    return entries

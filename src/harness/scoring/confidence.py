@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from math import exp, isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.scoring.coord_tokens import Bins, Coordinates, Size, fits, raw_geometry
 
@@ -29,6 +29,8 @@ SCORE_SOURCE = "confidence_postop"
 SCORE_VERSION = 1
 
 Prediction = Mapping[str, Any]
+#: What became of one object, as the file has it. (Made once and in its final form, since there are very many of them.)
+Entry = dict[str, Any]
 
 
 class Failure(StrEnum):
@@ -84,54 +86,45 @@ class Trace:
         self.same_length = len(tokens) == len(logprobs)
 
 
-class ObjectConfidence(NamedTuple):
-    """What became of one predicted object: a score or a failure. (A tuple, since there are very many of them.)"""
-
-    object_idx: int
-    score: float | None
-    failure: Failure | None
-    matched: Sequence[int] = ()
-    ambiguous: int = 0
-
-
 def score_objects(
     pred: Sequence[Prediction],
     raw_output: Any,
     trace: Trace | None,
     size: Size = (None, None),
     reducer: Reducer = Reducer.MEAN_LOGPROB,
-) -> list[ObjectConfidence]:
-    """Score the objects of one sample, in their order.
+) -> list[Entry]:
+    """What becomes of each object of one sample, in their order: an entry of `pred_confidence.jsonl`.
 
     `pred` are the emitted predictions (`type`, `points` in pixels, `desc`), `raw_output` is the model's own output with
     its bins, `size` the width and height of the image where they are known.
     """
+    method = reducer.method
     if trace is None:
-        return _all_fail(pred, Failure.MISSING_TRACE)
+        return _all_fail(pred, method, Failure.MISSING_TRACE)
     if not trace.same_length:
-        return _all_fail(pred, Failure.TRACE_LEN_MISMATCH)
+        return _all_fail(pred, method, Failure.TRACE_LEN_MISMATCH)
     raw_objects = raw_output.get("objects") if isinstance(raw_output, dict) else None
     if not isinstance(raw_objects, list):
-        return [ObjectConfidence(index, None, _without_bins(item)) for index, item in enumerate(pred)]
+        return [_entry(index, item, method, failure=_without_bins(item)) for index, item in enumerate(pred)]
     if len(raw_objects) != len(pred):
-        return _all_fail(pred, Failure.PRED_ALIGNMENT_MISMATCH)
-    find, used, logprobs, reduce = trace.coordinates.place, set[int](), trace.logprobs, _REDUCE[reducer]
-    results = []
+        return _all_fail(pred, method, Failure.PRED_ALIGNMENT_MISMATCH)
+    place, used, logprobs, reduce = trace.coordinates.place, set[int](), trace.logprobs, _REDUCE[reducer]
+    entries = []
     for index, (item, raw) in enumerate(zip(pred, raw_objects, strict=True)):
         kind, bins = raw_geometry(raw)
         if not is_aligned(item, raw, kind, bins, size):
-            return _all_fail(pred, Failure.PRED_ALIGNMENT_MISMATCH)
+            return _all_fail(pred, method, Failure.PRED_ALIGNMENT_MISMATCH)
         if bins is None or len(bins) != 4 or item["type"] != BOX:
-            results.append(ObjectConfidence(index, None, _without_bins(item)))
-        elif (place := find(bins, used)) is None:
-            results.append(ObjectConfidence(index, None, Failure.MISSING_SPAN))
+            entries.append(_entry(index, item, method, failure=_without_bins(item)))
+        elif (found := place(bins, used)) is None:
+            entries.append(_entry(index, item, method, failure=Failure.MISSING_SPAN))
         else:
-            matched, ambiguous = place
+            matched, ambiguous = found
             x1, y1, x2, y2 = matched
             score = _reduced(reduce, logprobs[x1], logprobs[y1], logprobs[x2], logprobs[y2])
             failure = Failure.NONFINITE_LOGPROB if score is None else None
-            results.append(ObjectConfidence(index, score, failure, matched, ambiguous))
-    return results
+            entries.append(_entry(index, item, method, score, matched, ambiguous, failure))
+    return entries
 
 
 def is_aligned(item: Prediction, raw: Any, kind: str | None, bins: Bins | None, size: Size) -> bool:
@@ -148,26 +141,57 @@ def is_aligned(item: Prediction, raw: Any, kind: str | None, bins: Bins | None, 
     return fits(bins, item["points"], size)
 
 
-def merge_scores(
-    pred: Sequence[Prediction], scored: Sequence[ObjectConfidence]
-) -> tuple[list[dict[str, Any]], list[ObjectConfidence]]:
-    """The predictions that are kept, each with its score, and what became of every object.
+def merge_scores(pred: Sequence[Prediction], entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[Entry]]:
+    """The predictions that are kept, each with its score, and the entries as they then stand.
 
     A score for an object that does not exist can only come from a bug. It is turned into the failure `object_idx_oob`,
     so that it shows in every output, and is given to no prediction.
     """
-    kept, checked = [], []
-    for item in scored:
-        if not 0 <= item.object_idx < len(pred):
-            item = ObjectConfidence(item.object_idx, None, Failure.OBJECT_IDX_OOB)
-        elif item.score is not None:
-            kept.append({**pred[item.object_idx], "score": item.score})
-        checked.append(item)
+    kept, checked, count = [], [], len(pred)
+    for entry in entries:
+        index, score = entry["object_idx"], entry["score"]
+        if not 0 <= index < count:
+            entry = _entry(index, entry, entry["confidence_details"]["method"], failure=Failure.OBJECT_IDX_OOB)
+        elif score is not None:
+            kept.append({**pred[index], "score": score})
+        checked.append(entry)
     return kept, checked
 
 
-def _all_fail(pred: Sequence[Prediction], failure: Failure) -> list[ObjectConfidence]:
-    return [ObjectConfidence(index, None, failure) for index in range(len(pred))]
+def failures(entries: Sequence[Entry]) -> list[Failure]:
+    """The reasons of the objects that have no score."""
+    return [entry["confidence_details"]["failure_reason"] for entry in entries if entry["score"] is None]
+
+
+def _entry(
+    index: int,
+    item: Prediction,
+    method: str,
+    score: float | None = None,
+    matched: Sequence[int] = (),
+    ambiguous: int = 0,
+    failure: Failure | None = None,
+) -> Entry:
+    return {
+        "object_idx": index,
+        "type": item["type"],
+        "desc": item["desc"],
+        "points": item["points"],
+        "confidence": score,
+        "score": score,
+        "kept": score is not None,
+        "confidence_details": {
+            "method": method,
+            "coord_token_count": len(matched),
+            "matched_token_indices": matched,
+            "ambiguous_matches": ambiguous,
+            "failure_reason": failure,
+        },
+    }
+
+
+def _all_fail(pred: Sequence[Prediction], method: str, failure: Failure) -> list[Entry]:
+    return [_entry(index, item, method, failure=failure) for index, item in enumerate(pred)]
 
 
 def _without_bins(item: Prediction) -> Failure:
