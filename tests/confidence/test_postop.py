@@ -215,7 +215,11 @@ GOOD, GOOD_TRACE = json.dumps(sample(BOX)), json.dumps(trace(0, BOX))
         ([json.dumps(sample(BOX, image=None))], [GOOD_TRACE], "line 1: image: expected a string"),
         ([json.dumps(sample(BOX, pred=None))], [GOOD_TRACE], "line 1: pred: expected a list"),
         ([json.dumps(sample(BOX, pred=[1]))], [GOOD_TRACE], "line 1: pred.0: expected an object"),
-        ([json.dumps(sample(BOX, pred=[{"type": "bbox_2d"}]))], [GOOD_TRACE], "line 1: pred.0: expected strings"),
+        (
+            [json.dumps(sample(BOX, pred=[{"type": "bbox_2d"}]))],
+            [GOOD_TRACE],
+            "line 1: pred.0: expected an object with type, desc",
+        ),
         (
             [json.dumps(sample(BOX, pred=[{"type": "bbox_2d", "desc": "", "points": ["1"]}]))],
             [GOOD_TRACE],

@@ -12,7 +12,6 @@ bytes.
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -100,9 +99,6 @@ def _check_outputs(out: Path, inputs: Iterable[Path]) -> None:
 
 
 def _publish(partial: Path, out: Path) -> None:
-    for name in _OUTPUTS:
-        with (partial / name).open("rb") as file:
-            os.fsync(file.fileno())
     (out / SUMMARY_FILE).unlink(missing_ok=True)
     for name in _OUTPUTS:
         (partial / name).replace(out / name)
@@ -123,11 +119,12 @@ def _check(path: Path, number: int, fields: dict[str, Any]) -> None:
     if not isinstance(pred, list):
         raise wrong(path, number, "pred: expected a list of objects")
     for index, item in enumerate(pred):
-        if not isinstance(item, dict):
-            raise wrong(path, number, f"pred.{index}: expected an object")
-        if type(item.get("type")) is not str or type(item.get("desc")) is not str:
+        try:
+            kind, desc, points = item["type"], item["desc"], item["points"]
+        except (KeyError, TypeError) as error:
+            raise wrong(path, number, f"pred.{index}: expected an object with type, desc and points") from error
+        if type(kind) is not str or type(desc) is not str:
             raise wrong(path, number, f"pred.{index}: expected strings as type and desc")
-        points = item.get("points")
         if type(points) is not list or not _NUMBER.issuperset(map(type, points)):
             raise wrong(path, number, f"pred.{index}.points: expected a list of numbers")
 

@@ -23,7 +23,7 @@ from harness.confidence.lines import parse, read_lines, wrong
 from harness.scoring.average_precision import ApPhoto, ApScorecard, average_precision
 from harness.scoring.boxes import Boxes
 from harness.scoring.calibration import CalibrationScorecard, calibration
-from harness.scoring.confidence import BOX
+from harness.scoring.coord_tokens import BOX
 from harness.scoring.matching import match_greedy
 
 RIGHT_IOU = 0.5

@@ -21,10 +21,8 @@ from enum import StrEnum
 from math import exp, isfinite
 from typing import Any
 
-from harness.scoring.coord_tokens import Bins, Coordinates, Size, fits, raw_geometry
+from harness.scoring.coord_tokens import BOX, Bins, Coordinates, Size, fits, raw_geometry
 
-#: What can be scored.
-BOX = "bbox_2d"
 SCORE_SOURCE = "confidence_postop"
 SCORE_VERSION = 1
 
@@ -80,7 +78,7 @@ class Trace:
 
     __slots__ = ("coordinates", "logprobs", "same_length")
 
-    def __init__(self, tokens: Sequence[str], logprobs: Sequence[float | None]) -> None:
+    def __init__(self, tokens: list[str], logprobs: Sequence[float | None]) -> None:
         self.coordinates = Coordinates(tokens)
         self.logprobs = logprobs
         self.same_length = len(tokens) == len(logprobs)
@@ -129,7 +127,7 @@ def score_objects(
 
 def is_aligned(item: Prediction, raw: Any, kind: str | None, bins: Bins | None, size: Size) -> bool:
     """Whether a raw object, of the given geometry, is this prediction."""
-    if not isinstance(raw, dict):
+    if type(raw) is not dict:
         return False
     desc = raw.get("desc", "")
     if desc != item["desc"] and (not isinstance(desc, str) or desc.strip() != item["desc"].strip()):

@@ -10,20 +10,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
-#: One character stands for each coordinate token. (Keys of one type only: twice as fast to look up as mixed ones.)
-_CHARACTER_OF = {f"<|coord_{k}|>": chr(k) for k in range(10_000)}
-_BIN_OF: Mapping[str | int, int] = {token: ord(c) for token, c in _CHARACTER_OF.items()} | {k: k for k in range(10_000)}
-_PREFIX, _SEPARATOR = "<|coord_", "\0"
-_START = _SEPARATOR + _PREFIX
+_MOST = 9999
+#: (Keys of one type only: twice as fast to look up as mixed ones.)
+_BIN_OF = {f"<|coord_{k}|>": k for k in range(_MOST + 1)}
+_SEPARATOR = "\0"
+_COORDINATE = re.compile(r"\0(<\|coord_(?:0|[1-9][0-9]{0,3})\|>)(?=\0)")
 #: Coordinates are thousandths of the image's width or height.
 BINS = 1000
 #: How far a converter may be from another: one for the last pixel, one for rounding.
 _PIXELS_OFF = 2
-#: The geometries that a raw object may carry under their own name.
-_GEOMETRIES = ("bbox_2d", "poly", "line", "point")
+#: What gets a score, and the other geometries that a raw object may carry under their own name.
+BOX = "bbox_2d"
+_OTHER_GEOMETRIES = ("poly", "line", "point")
 
 Bins = tuple[int, ...]
 #: Width and height of an image in pixels, None where unknown.
@@ -35,9 +37,11 @@ def raw_geometry(raw: Any) -> tuple[str | None, Bins | None]:
 
     The kind is None where the object names none, the bins where they cannot be used.
     """
-    if not isinstance(raw, dict):
+    if type(raw) is not dict:
         return None, None
-    for kind in _GEOMETRIES:
+    if BOX in raw:
+        return BOX, read_bins(raw[BOX])
+    for kind in _OTHER_GEOMETRIES:
         if kind in raw:
             return kind, read_bins(raw[kind])
     named = raw.get("type")
@@ -46,15 +50,22 @@ def raw_geometry(raw: Any) -> tuple[str | None, Bins | None]:
 
 def read_bins(values: Any) -> Bins | None:
     """A flat list of bins or coordinate tokens as bins; None where any of it is something else."""
-    if not isinstance(values, list):
+    if type(values) is not list:
         return None
     try:
-        if len(values) == 4:  # nearly always; written out since there are very many
+        if len(values) == 4 and type(values[0]) is str:  # nearly always; written out since there are very many
             x1, y1, x2, y2 = values
             return _BIN_OF[x1], _BIN_OF[y1], _BIN_OF[x2], _BIN_OF[y2]
-        return tuple(_BIN_OF[value] for value in values)
-    except (KeyError, TypeError):  # a number or a text that is no bin; a nested list
-        return None
+    except (KeyError, TypeError):
+        pass  # not only tokens
+    bins = tuple(_read_bin(value) for value in values)
+    return None if None in bins else bins  # type: ignore[return-value]
+
+
+def _read_bin(value: Any) -> int | None:
+    if type(value) is int:
+        return value if 0 <= value <= _MOST else None
+    return _BIN_OF.get(value) if type(value) is str else None
 
 
 def fits(bins: Bins, points: Sequence[float], size: Size) -> bool:
@@ -96,25 +107,20 @@ def _fits_length(bins: Sequence[int], points: Sequence[float], length: float | N
 class Coordinates:
     """The coordinate tokens of one trace, in order. Raises TypeError where a token is no string.
 
-    There are hundreds of tokens in a trace and few of them are coordinates, so they are looked for in one text at C
-    speed. A separator that no token contains makes sure that only whole tokens are found.
+    A trace has hundreds of tokens and few of them are coordinates, so these are looked for in one text, at C speed. A
+    separator that no token contains makes sure that only whole tokens are found.
     """
 
-    def __init__(self, tokens: Sequence[str]) -> None:
-        text = _SEPARATOR + _SEPARATOR.join(tokens) + _SEPARATOR
-        if text.count(_SEPARATOR) != len(tokens) + 1 and tokens:
-            tokens = [token if token in _CHARACTER_OF else "" for token in tokens]
-            text = _SEPARATOR + _SEPARATOR.join(tokens) + _SEPARATOR
-        positions, characters, position = [], [], -1
-        for piece in text.split(_START)[1:]:
-            token = _PREFIX + piece.partition(_SEPARATOR)[0]
-            if token in _CHARACTER_OF:
-                position = tokens.index(token, position + 1)
-                positions.append(position)
-                characters.append(_CHARACTER_OF[token])
-        self._positions = positions
-        # A search in this text is a search for consecutive coordinate tokens.
-        self._text = "".join(characters)
+    def __init__(self, tokens: list[str]) -> None:
+        text = f"\0{_SEPARATOR.join(tokens)}\0"
+        if text.count(_SEPARATOR) != len(tokens) + 1:  # no tokens at all, or one with a separator in it
+            tokens = [token if token in _BIN_OF else "" for token in tokens]
+            text = f"\0{_SEPARATOR.join(tokens)}\0"
+        found = _COORDINATE.findall(text)
+        index, position = tokens.index, -1
+        self._positions = [position := index(token, position + 1) for token in found]
+        # One character a coordinate token: a search in this text is a search for consecutive ones.
+        self._text = "".join([chr(_BIN_OF[token]) for token in found])
 
     def place(self, bins: Bins, used: set[int]) -> tuple[list[int], int] | None:
         """The earliest place of four bins none of whose tokens is used: its token indices, which are then used, and
