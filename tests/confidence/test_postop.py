@@ -165,10 +165,10 @@ def test_other_fields_are_copied_with_every_value(files: Files) -> None:
 
 
 def test_nan_and_infinities_in_logprobs_are_read_and_reported_as_nonfinite_logprob(files: Files) -> None:
-    values = (math.nan, math.inf, -math.inf, None)
+    values = (math.nan, math.inf, -math.inf, None, "-0.1")
     traces = [trace(i, BOX, token_logprobs=[-0.1, value, -0.1, -0.1]) for i, value in enumerate(values)]
-    summary, _, _ = files.write([sample(BOX)] * 4, traces).run()
-    assert summary["dropped_by_reason"] == {"nonfinite_logprob": 4}
+    summary, _, _ = files.write([sample(BOX)] * 5, traces).run()
+    assert summary["dropped_by_reason"] == {"nonfinite_logprob": 5}
 
 
 def test_a_lone_surrogate_in_a_token_does_not_stop_the_run(files: Files) -> None:
@@ -235,7 +235,7 @@ GOOD, GOOD_TRACE = json.dumps(sample(BOX)), json.dumps(trace(0, BOX))
         ([GOOD], [json.dumps(trace(10**15, BOX))], "trace.jsonl, line 1: line_idx: 1000000000000000 is past the last"),
         ([GOOD], [json.dumps(trace(0, generated_token_text=None))], "generated_token_text: expected a list of strings"),
         ([GOOD], [json.dumps(trace(0, generated_token_text=["a", 1]))], "generated_token_text: expected a list of"),
-        ([GOOD], [json.dumps(trace(0, token_logprobs=["a"]))], "token_logprobs: expected a list of numbers"),
+        ([GOOD], [json.dumps(trace(0, token_logprobs="a"))], "token_logprobs: expected a list of numbers"),
         ([GOOD], ['{"line_idx": 0}'], "generated_token_text: expected a list of strings"),
     ],
 )

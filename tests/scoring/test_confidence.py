@@ -198,7 +198,7 @@ def test_a_coordinate_token_of_another_object_in_between_does_not_match() -> Non
     "text", ["<|coord_01|>", "<|coord_|>", " <|coord_2|>", "<|coord_2|> ", "<|coord_-2|>", "coord_2"]
 )
 def test_what_is_almost_a_coordinate_token_is_none(text: str) -> None:
-    assert Coordinates([token(1), text, token(3), token(4), token(5)]).place((1, 3, 4, 5), set()) == ([0, 2, 3, 4], 0)
+    assert Coordinates([token(1), text, token(3), token(4), token(5)]).place((1, 3, 4, 5), []) == ([0, 2, 3, 4], 0)
     assert read_bins([text, 1, 2, 3]) is None
 
 
@@ -258,7 +258,7 @@ def test_pixels_of_another_place_are_refused() -> None:
     ),
 )
 def test_spans_agree_with_a_plain_search(boxes: list[tuple[int, ...]], tokens: list[str]) -> None:
-    coordinates, taken, used = Coordinates(tokens), set[int](), set[int]()
+    coordinates, taken, used = Coordinates(tokens), list[int](), set[int]()
     coords = [i for i, text in enumerate(tokens) if text in map(token, range(4))]
     for bins in boxes:
         places = [coords[i : i + 4] for i in range(len(coords) - 3)]

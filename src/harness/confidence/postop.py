@@ -14,10 +14,10 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from harness.confidence.lines import BUFFER, Record, count_lines, dump, parse_exactly, read_lines, wrong
 from harness.confidence.traces import OutOfOrderError, traces_by_index, traces_in_step
@@ -105,10 +105,13 @@ def _publish(partial: Path, out: Path) -> None:
 
 
 def _records(path: Path, samples: int) -> Iterator[Record]:
-    for number, line in track_stream(read_lines(path), "samples", samples):
-        record = parse_exactly(path, number, line)
-        _check(path, number, record.fields)
-        yield record
+    return (_record(path, number, line) for number, line in track_stream(read_lines(path), "samples", samples))
+
+
+def _record(path: Path, number: int, line: bytes) -> Record:
+    record = parse_exactly(path, number, line)
+    _check(path, number, record.fields)
+    return record
 
 
 def _check(path: Path, number: int, fields: dict[str, Any]) -> None:
@@ -137,18 +140,34 @@ def _write(
         (folder / CONFIDENCE_FILE).open("wb", buffering=BUFFER) as confidence,
         (folder / SCORED_FILE).open("wb", buffering=BUFFER) as scored,
     ):
-        for line_idx, ((fields, plain), trace) in enumerate(zip(records, traces, strict=True)):
-            pred = fields["pred"]
-            entries = score_objects(pred, fields.get("raw_output_json"), trace, _size(fields), reducer)
-            kept, entries = merge_scores(pred, entries)
-            sample = {"line_idx": line_idx, "image": fields["image"], "objects": entries}
-            confidence.write(dump(sample, plain=plain))
-            scored.write(dump({**fields, "pred": kept, **_PROVENANCE}, plain=plain))
-            objects += len(pred)
-            counts["kept"] += len(kept)
-            if len(kept) != len(pred):
-                counts.update(failures(entries))
+        for line_idx in range(samples):
+            # No name is given to a sample here, so that it is gone before the next one is read.
+            pred, kept, reasons = _score_sample(line_idx, *next(records), next(traces), reducer, confidence, scored)
+            objects += pred
+            counts["kept"] += kept
+            if reasons:
+                counts.update(reasons)
+        next(records, None)  # closes the progress bar
+        next(traces, None)  # finds a trace past the last sample
     return Summary(reducer, ConfidenceScorecard(**counts, samples=samples), objects)
+
+
+def _score_sample(
+    line_idx: int,
+    fields: dict[str, Any],
+    plain: bool,
+    trace: Trace | None,
+    reducer: Reducer,
+    confidence: BinaryIO,
+    scored: BinaryIO,
+) -> tuple[int, int, Sequence[str]]:
+    """Score one sample and write its two lines; how many objects it has, how many are kept, why others are not."""
+    pred = fields["pred"]
+    entries = score_objects(pred, fields.get("raw_output_json"), trace, _size(fields), reducer)
+    kept, entries = merge_scores(pred, entries)
+    confidence.write(dump({"line_idx": line_idx, "image": fields["image"], "objects": entries}, plain=plain))
+    scored.write(dump({**fields, "pred": kept, **_PROVENANCE}, plain=plain))
+    return len(pred), len(kept), failures(entries) if len(kept) != len(entries) else ()
 
 
 def _size(fields: dict[str, Any]) -> Size:

@@ -8,8 +8,8 @@ Rules, in the order in which they are applied; the first that fails names the re
    place to compare. Without any raw objects there is nothing to compare and no bins either (see 4).
 3. The object is a `bbox_2d` (`unsupported_geometry_type`).
 4. Its raw object has four bins (`missing_coord_bins`); they stand in the trace (`missing_span`). See `coord_tokens`.
-5. The four log-probabilities are finite numbers and reduce to a score in (0, 1] (`nonfinite_logprob`). A null is what
-   strict JSON writers make of a NaN, and counts as one.
+5. The four log-probabilities are finite numbers and reduce to a score in (0, 1] (`nonfinite_logprob`). A null, which is
+   what strict JSON writers make of a NaN, is no number, and neither is a text.
 
 The default score is exp of the mean. Nothing is ever guessed: an object has four aligned tokens, or no score.
 """
@@ -106,7 +106,7 @@ def score_objects(
         return [_entry(index, item, method, failure=_without_bins(item)) for index, item in enumerate(pred)]
     if len(raw_objects) != len(pred):
         return _all_fail(pred, method, Failure.PRED_ALIGNMENT_MISMATCH)
-    place, used, logprobs, reduce = trace.coordinates.place, set[int](), trace.logprobs, _REDUCE[reducer]
+    place, used, logprobs, reduce = trace.coordinates.place, list[int](), trace.logprobs, _REDUCE[reducer]
     entries = []
     for index, (item, raw) in enumerate(zip(pred, raw_objects, strict=True)):
         aligned, bins = align(item, raw, size)
@@ -157,7 +157,7 @@ def merge_scores(pred: Sequence[Prediction], entries: Sequence[Entry]) -> tuple[
     return kept, checked
 
 
-def failures(entries: Sequence[Entry]) -> list[Failure]:
+def failures(entries: Sequence[Entry]) -> list[str]:
     """The reasons of the objects that have no score."""
     return [entry["confidence_details"]["failure_reason"] for entry in entries if entry["score"] is None]
 
@@ -203,5 +203,5 @@ def _reduced(reduce: Reduction, a: float | None, b: float | None, c: float | Non
         score = reduce(a, b, c, d)  # type: ignore[arg-type]
         # A NaN fails the comparison; a single infinity may hide in a mean, a minimum or a sum of probabilities.
         return score if 0.0 < score <= 1.0 and isfinite(a + b + c + d) else None  # type: ignore[operator]
-    except (OverflowError, TypeError):  # far above 0, or a null
+    except (OverflowError, TypeError):  # far above 0, or no number
         return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import insort
 from collections.abc import Sequence
 from typing import Any
 
@@ -120,17 +121,17 @@ class Coordinates:
         # One character a coordinate token: a search in this text is a search for consecutive ones.
         self._text = "".join([chr(_BIN_OF[token]) for token in found])
 
-    def place(self, bins: Bins, used: set[int]) -> tuple[list[int], int] | None:
-        """The earliest place of four bins none of whose tokens is used: its token indices, which are then used, and
-        at how many other places the four stand. None where there is no such place.
+    def place(self, bins: Bins, used: list[int]) -> tuple[list[int], int] | None:
+        """The earliest place of four bins that shares no token with one of the `used` places, which it then joins: its
+        token indices, and at how many other places the four stand. None where there is no such place.
         """
         x1, y1, x2, y2 = bins
         text, four = self._text, chr(x1) + chr(y1) + chr(x2) + chr(y2)
         taken, others, first = None, -1, text.find(four)
         while first >= 0:
             others += 1
-            if taken is None and used.isdisjoint(indices := self._positions[first : first + 4]):
-                used.update(indices)
-                taken = indices
+            if taken is None and (not used or first >= used[-1] + 4 or all(abs(first - place) >= 4 for place in used)):
+                insort(used, first)
+                taken = self._positions[first : first + 4]
             first = text.find(four, first + 1)
         return None if taken is None else (taken, others)
