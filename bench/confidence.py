@@ -30,7 +30,7 @@ from harness.confidence.postop import run_postop
 SAMPLES = 10_000
 TOKENS = 600
 BOXES = 10
-TURNS = 5
+TURNS = 9
 ALLOWED = 1.8
 FLAT = 0.95
 
