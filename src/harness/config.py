@@ -21,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.checks import first_error
 from harness.errors import ConfigError
 from harness.pipeline import Pipeline
+from harness.pipeline.cache import CacheConfig
 from harness.results import Thresholds
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class HarnessConfig:
     face: Any = MISSING
     link: Any = MISSING
     scoring: Any = MISSING
+    cache: Any = MISSING
     tracking: Any = MISSING
 
 
@@ -66,6 +68,7 @@ class RunSpec:
     references: ReferenceSource
     pipeline: Pipeline
     thresholds: Thresholds
+    cache: CacheConfig
     tracking: LocalStore
     params: Mapping[str, str]
     config_yaml: str
@@ -100,6 +103,7 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         references=instantiate(config, "references"),
         pipeline=Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link"))),
         thresholds=instantiate(config, "scoring"),
+        cache=instantiate(config, "cache"),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
@@ -144,6 +148,6 @@ def _flatten(node: Any, prefix: str = "") -> dict[str, str]:
         return {prefix: str(node)}
     flat: dict[str, str] = {}
     for key, value in node.items():
-        if prefix or key not in ("tracking", "sweep_id", "note"):
+        if prefix or key not in ("tracking", "cache", "sweep_id", "note"):
             flat |= _flatten(value, f"{prefix}.{key}" if prefix else str(key))
     return flat

@@ -11,8 +11,10 @@ from pathlib import Path
 from harness.config import RunSpec
 from harness.errors import PhotoError
 from harness.pipeline import Pipeline
+from harness.pipeline.cache import StageCache
+from harness.pipeline.looks import Look
 from harness.progress import track
-from harness.references.photos import read_photo
+from harness.references.photos import open_photo, read_photo
 from harness.references.sets import ReferencePhoto, ReferenceSet
 from harness.report.artifacts import photo_table, write_artifacts
 from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Scores, Thresholds
@@ -54,7 +56,7 @@ def evaluate(spec: RunSpec) -> RunResult:
     spec.pipeline.load()
     store = spec.tracking.open()
     with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references)) as run:
-        evaluated, failed = predict(spec.pipeline, references.photos)
+        evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open())
         scores = score(spec.thresholds, evaluated)
         spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
         evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread)
@@ -76,20 +78,23 @@ def evaluate(spec: RunSpec) -> RunResult:
 
 
 def predict(
-    pipeline: Pipeline, photos: Sequence[ReferencePhoto]
+    pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None
 ) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
     """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
     evaluated, failed = [], []
     for photo in track(photos, "photos"):
         item = (photo.name, photo.sha256, photo.path, photo.labels)
         try:
-            prediction, seconds = pipeline.predict(read_photo(photo.path, photo.sha256))
+            look = Look(open_photo(photo.path, photo.sha256), cache)
+            prediction = pipeline.predict(look)
         except PhotoError as error:
             failed.append(FailedPhoto(*item, str(error)))
         except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
             failed.append(FailedPhoto(*item, f"{type(error).__name__}: {error}", traceback.format_exc()))
         else:
-            evaluated.append(EvaluatedPhoto(*item, prediction, seconds))
+            evaluated.append(EvaluatedPhoto(*item, prediction, look.seconds, look.hits, look.misses))
+    if cache:
+        cache.prune()
     return tuple(evaluated), tuple(failed)
 
 

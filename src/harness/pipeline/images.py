@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from harness.pipeline.stages import Image
+from harness.pipeline.looks import Image
 
 
 class UnitBox(TypedDict):
