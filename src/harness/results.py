@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -51,6 +52,7 @@ class EvaluatedPhoto(PhotoItem):
     seconds: Mapping[str, float]
     hits: Mapping[str, int]
     misses: Mapping[str, int]
+    steps: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,19 @@ class Evaluation:
     def photos(self) -> int:
         """How many photos the reference set has."""
         return len(self.evaluated) + len(self.failed)
+
+    @property
+    def idle_steps(self) -> tuple[str, ...]:
+        """Steps that are switched on and made no difference on any photo."""
+        return tuple(sorted(step for step, n in _sum(item.steps for item in self.evaluated).items() if not n))
+
+    @property
+    def predictions_digest(self) -> str:
+        """A digest over all predictions; runs that share it differ in nothing that is scored."""
+        total = hashlib.sha256()
+        for item in self.evaluated:
+            total.update(repr((item.sha256, item.prediction)).encode())
+        return total.hexdigest()
 
     def metrics(self) -> dict[str, float]:
         """All numbers by their MLflow names; what stands before the slash is a section of charts in its UI."""

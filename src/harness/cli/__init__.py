@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
-from harness.cli import mlflow
+from harness.cli import cache, mlflow
 
-COMMANDS: tuple[ModuleType, ...] = (mlflow,)
+COMMANDS: tuple[ModuleType, ...] = (cache, mlflow)
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -58,6 +58,12 @@ class Look:
     seconds: dict[str, float] = field(default_factory=dict)
     hits: dict[str, int] = field(default_factory=dict)
     misses: dict[str, int] = field(default_factory=dict)
+    #: How often each step that is switched on made a difference; a step with 0 on every photo does nothing.
+    steps: dict[str, int] = field(default_factory=dict)
+
+    def step(self, name: str, differences: int) -> None:
+        """Note what a step that is switched on has done to this photo's answer."""
+        self.steps[name] = self.steps.get(name, 0) + differences
 
     @property
     def size(self) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from harness.pipeline.bibs.readings import NumberRule, Plate, Reading, merge
+from harness.pipeline.bibs.readings import NumberRule, Plate, Reading, merge, without_rivals
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.preprocessing import Preprocessing
@@ -30,6 +30,8 @@ _NO_LIMIT = 1 << 16
 _TILE_OVERLAP = 0.2
 #: Torsos smaller than this many pixels of a face's height have no number that could be read.
 _SMALLEST_FACE = 8
+#: Text lower than this many pixels is enlarged before it is read.
+_READ_HEIGHT = 64
 _WHOLE = Box(x=0.0, y=0.0, w=1.0, h=1.0)
 
 PixelsOrNone = Annotated[int, Field(ge=0, le=16384)]
@@ -72,33 +74,44 @@ class RapidOcr:
     def read(self, look: Look, faces: Sequence[FaceBox]) -> tuple[BibBox, ...]:
         """Find text, read what may be a bib number, and put a bib around it."""
         width, height = look.size
-        aspect = width / height
-        readings = []
-        for corners in self._texts(look, faces, width, height):
-            box = _bounds(corners)
-            if self.guided and not self.torso.anyone(faces, box, aspect):
+        readings, elsewhere = [], 0
+        for corners, closer in self._texts(look, faces, width, height):
+            box = bounds(corners)
+            wearer = self.torso.wearer(faces, box, width / height) if self.guided else None
+            if self.guided and wearer is None:
+                elsewhere += 1
                 continue
             text, score, char_scores = look.see("read", self, corners, partial(self._read, corners))
-            readings.append(Reading(box, text, score, tuple(char_scores)))
-        return tuple(self.plate.around(reading) for reading in merge(r for r in readings if self.rule.accepts(r)))
+            reading = Reading(box, text, score, tuple(char_scores), wearer, closer)
+            if self.rule.accepts(reading):
+                readings.append(reading)
+        places = merge(readings)
+        numbers = without_rivals(places, self.torso.rival_share)
+        if self.guided:
+            look.step("bib.guided", elsewhere)
+            look.step("bib.torso.rival_share", len(places) - len(numbers))
+        if self.torso_face:
+            look.step("bib.torso_face", sum(reading.closer for reading in numbers))
+        return tuple(self.plate.around(reading) for reading in numbers)
 
-    def _texts(self, look: Look, faces: Sequence[FaceBox], width: int, height: int) -> Iterator[Corners]:
-        """The corners of every piece of text in every part of the photo that is looked at."""
-        for part, size in self._parts(faces, width, height):
+    def _texts(self, look: Look, faces: Sequence[FaceBox], width: int, height: int) -> Iterator[tuple[Corners, bool]]:
+        """The corners of every piece of text in every part that is looked at, and whether that was a closer look."""
+        for part, size, closer in self._parts(faces, width, height):
             question = [*part.xywh, size]
-            yield from look.see("text", self, question, partial(self._find, part, size))
+            for corners in look.see("text", self, question, partial(self._find, part, size)):
+                yield corners, closer
 
-    def _parts(self, faces: Sequence[FaceBox], width: int, height: int) -> Iterator[tuple[Box, int]]:
-        """The parts to look at, each with the pixels that its long side is scaled to."""
+    def _parts(self, faces: Sequence[FaceBox], width: int, height: int) -> Iterator[tuple[Box, int, bool]]:
+        """The parts to look at, the pixels that the long side of each is scaled to, and whether it is a torso."""
         if self.long_side:
             for tile in _tiles(self.tiles):
-                yield tile, round(self.long_side * max(tile.w, tile.h))
+                yield tile, round(self.long_side * max(tile.w, tile.h)), False
         if self.torso_face:
             for face in faces:
                 region = self.torso.region(face, width / height)
                 pixels = max(region.w * width, region.h * height)
                 if face.h * height >= _SMALLEST_FACE and region.has_coords and pixels >= _SMALLEST_FACE:
-                    yield region, max(32, round(pixels * self.torso_face / (face.h * height)))
+                    yield region, max(32, round(pixels * self.torso_face / (face.h * height))), True
 
     def _find(self, part: Box, long_side: int, image: Image) -> list[Corners]:
         cropped, left, top = _crop(image, part)
@@ -116,6 +129,8 @@ class RapidOcr:
         straight = get_rotate_crop_image(image, points.astype(np.float32))
         if not straight.size:
             return "", 0.0, []
+        if straight.shape[0] < _READ_HEIGHT:  # the recogniser would stretch it too, but less smoothly
+            straight, _ = scale_to(straight, round(max(straight.shape[:2]) * _READ_HEIGHT / straight.shape[0]))
         engine = _engine(self.detector, self.recognizer)
         seen = engine(self.preprocessing(straight), use_det=False, use_rec=True, return_word_box=True)
         words = seen.word_results[0]
@@ -141,7 +156,8 @@ def _crop(image: Image, part: Box) -> tuple[Image, int, int]:
     return image[top : max(bottom, top + 1), left : max(right, left + 1)], left, top
 
 
-def _bounds(corners: Corners) -> Box:
+def bounds(corners: Corners) -> Box:
+    """The upright bounds of a piece of text."""
     xs, ys = [x for x, _ in corners], [y for _, y in corners]
     left, top = max(min(xs), 0.0), max(min(ys), 0.0)
     return Box(x=left, y=top, w=max(min(max(xs), 1.0) - left, 0.0), h=max(min(max(ys), 1.0) - top, 0.0))

@@ -18,12 +18,17 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class Reading:
-    """A piece of text: where it is (the upright bounds of it), what it says and how sure that is."""
+    """A piece of text: where it is (the upright bounds of it), what it says, how sure that is, and on whose torso.
+
+    `closer` says that it was found in a closer look at a torso, not in the whole photo.
+    """
 
     box: Box
     text: str
     score: float
     char_scores: tuple[float, ...]
+    wearer: int | None = None
+    closer: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,14 @@ def merge(readings: Iterable[Reading]) -> tuple[Reading, ...]:
         for number in reversed(rivals[1:]):
             del kept[number]
     return tuple(kept)
+
+
+def without_rivals(readings: Sequence[Reading], share: float) -> tuple[Reading, ...]:
+    """Leave out what is lower than a share of the highest number on the same torso."""
+    highest: dict[int | None, float] = {}
+    for reading in readings:
+        highest[reading.wearer] = max(highest.get(reading.wearer, 0.0), reading.box.h)
+    return tuple(r for r in readings if r.wearer is None or r.box.h >= share * highest[r.wearer])
 
 
 def _rank(candidate: Reading, reading: Reading, kept: Sequence[Reading], rivals: Sequence[int]) -> tuple[int, float]:
