@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 SUITES = {
+    "pipeline": ("pipeline",),
     "scoring": ("matching", "fuzzy_tables", "text", "grading", "clusters", "bootstrap"),
 }
 
