@@ -11,7 +11,7 @@ from harness.pipeline.bibs.readings import NumberRule, Plate, Reading, merge, wi
 from harness.pipeline.torsos import Torso
 from harness.types import Box, FaceBox
 
-RULE = NumberRule(min_digits=2, max_digits=5, min_score=0.8, min_char_score=0.6)
+RULE = NumberRule(min_digits=2, max_digits=5, leading_zero=False, min_score=0.8, min_char_score=0.6)
 TORSO = Torso(min_drop=1.0, max_drop=5.0, half_width=2.0, min_height=0.2, max_height=1.5, rival_share=0.6)
 
 
@@ -23,10 +23,23 @@ def reading(
 
 @pytest.mark.parametrize(
     ("text", "accepted"),
-    [("123", True), ("12", True), ("1", False), ("123456", False), ("12a", False), ("01:23", False), ("٣٤", False)],
+    [
+        ("123", True),
+        ("12", True),
+        ("1", False),
+        ("123456", False),
+        ("12a", False),
+        ("012", False),
+        ("01:23", False),
+        ("٣٤", False),
+    ],
 )
 def test_a_number_is_made_of_so_many_digits(text: str, accepted: bool) -> None:
     assert RULE.accepts(reading(text)) is accepted
+
+
+def test_a_leading_zero_is_a_choice() -> None:
+    assert replace(RULE, leading_zero=True).accepts(reading("012"))
 
 
 def test_a_number_is_read_with_certainty_in_all_and_in_each_character() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from harness.pipeline.bibs.readings import NumberRule, Plate, Reading, merge, without_rivals
-from harness.pipeline.images import scale_to
+from harness.pipeline.images import scale_to, straighten
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.preprocessing import Preprocessing
 from harness.pipeline.torsos import Torso
@@ -30,7 +30,7 @@ _NO_LIMIT = 1 << 16
 _TILE_OVERLAP = 0.2
 #: Torsos smaller than this many pixels of a face's height have no number that could be read.
 _SMALLEST_FACE = 8
-#: Text lower than this many pixels is enlarged before it is read.
+#: Text lower than this many pixels is enlarged as it is cut out, which keeps more of it than enlarging it afterwards.
 _READ_HEIGHT = 64
 _WHOLE = Box(x=0.0, y=0.0, w=1.0, h=1.0)
 
@@ -123,14 +123,7 @@ class RapidOcr:
         return [[[round(x, 6), round(y, 6)] for x, y in text] for text in corners.tolist()]
 
     def _read(self, corners: Corners, image: Image) -> tuple[str, float, list[float]]:
-        from rapidocr.utils.process_img import get_rotate_crop_image
-
-        points = np.array(corners, dtype=np.float32) * (image.shape[1], image.shape[0])
-        straight = get_rotate_crop_image(image, points.astype(np.float32))
-        if not straight.size:
-            return "", 0.0, []
-        if straight.shape[0] < _READ_HEIGHT:  # the recogniser would stretch it too, but less smoothly
-            straight, _ = scale_to(straight, round(max(straight.shape[:2]) * _READ_HEIGHT / straight.shape[0]))
+        straight = straighten(image, np.array(corners) * (image.shape[1], image.shape[0]), _READ_HEIGHT)
         engine = _engine(self.detector, self.recognizer)
         seen = engine(self.preprocessing(straight), use_det=False, use_rec=True, return_word_box=True)
         words = seen.word_results[0]

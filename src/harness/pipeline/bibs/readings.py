@@ -33,10 +33,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class NumberRule:
-    """What counts as a bib number: only digits, so many of them, read with at least such certainty."""
+    """What counts as a bib number: only digits, so many of them, read with at least such certainty.
+
+    Few races print numbers with a leading zero; elsewhere one is the rest of a longer number, or a misread letter.
+    """
 
     min_digits: int
     max_digits: int
+    leading_zero: bool
     min_score: Share
     min_char_score: Share
 
@@ -48,6 +52,7 @@ class NumberRule:
         """Whether a reading may be a bib number."""
         return (
             re.fullmatch(rf"[0-9]{{{self.min_digits},{self.max_digits}}}", reading.text) is not None
+            and (self.leading_zero or not reading.text.startswith("0"))
             and reading.score >= self.min_score
             and min(reading.char_scores, default=0.0) >= self.min_char_score
         )
