@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 SUITES = {
-    "scoring": ("matching", "fuzzy_tables", "text", "grading", "clusters", "bootstrap"),
+    "scoring": ("matching", "fuzzy_tables", "text", "clusters", "bootstrap"),
+    "grading": ("grading",),
 }
 
 
