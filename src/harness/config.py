@@ -98,12 +98,17 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         note=config.note,
         sweep_id=config.sweep_id,
         references=instantiate(config, "references"),
-        pipeline=Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link"))),
+        pipeline=build_pipeline(config),
         thresholds=instantiate(config, "scoring"),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
     )
+
+
+def build_pipeline(config: DictConfig) -> Pipeline:
+    """The pipeline that a composed config describes."""
+    return Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link")))
 
 
 def instantiate(config: DictConfig, group: str) -> Any:

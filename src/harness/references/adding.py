@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.errors import PhotoError
 from harness.progress import track
 from harness.references.drafts import Draft
-from harness.references.files import PhotoIndex, PhotoRecord
+from harness.references.files import PhotoIndex, PhotoRecord, sync_folder
 from harness.references.photos import FOLDER, CopiedPhoto, copy_photo, find_photos, read_bytes, stored_photos
 from harness.references.sets import split_of
 from harness.references.store import LabelStore
@@ -75,6 +75,9 @@ def _index(store: LabelStore) -> dict[str, PhotoRecord]:
 
 
 def _write(store: LabelStore, waiting: list[CopiedPhoto]) -> None:
+    if not waiting:
+        return
+    sync_folder(store.root / FOLDER)
     with store.edit() as draft:
         for copied in waiting:
             index_photo(draft, copied)

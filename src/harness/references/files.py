@@ -247,7 +247,13 @@ def write_file(root: Path, content: LabelFile) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside, flush to disk, rename over `path`, and flush the folder, so that the rename lasts too."""
+    """Replace a file, and make its name last too."""
+    replace_file(path, content)
+    sync_folder(path.parent)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write beside, flush to disk, rename over `path`. The name lasts once its folder is synced."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         with beside.open("xb") as file:
@@ -258,7 +264,6 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -7,7 +7,7 @@ What follows from a save is in the same transaction: links follow their boxes, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -107,7 +107,7 @@ def save_faces(
             moved = destinations(before.boxes, labels.boxes, origins, (face for _, face in pairs))
             draft.put(BibFaceLinks, photo, follow(pairs, None, moved))
         draft.put(FaceGroundTruth, photo, labels)
-        know_names(draft, labels)
+        know_names(draft, (box.identity for box in labels.boxes))
 
 
 def save_links(store: LabelStore, photo: str, pairs: LinkPairs, based_on: Revisions) -> None:
@@ -155,7 +155,7 @@ def save_identity(store: LabelStore, photo: str, face: int, identity: str | None
         boxes[face] = boxes[face].model_copy(update={"identity": identity})
         labels = before.model_copy(update={"boxes": boxes})
         draft.put(FaceGroundTruth, photo, labels)
-        know_names(draft, labels)
+        know_names(draft, (box.identity for box in labels.boxes))
 
 
 def reset_labels(store: LabelStore) -> Path:
@@ -173,12 +173,10 @@ def reset_labels(store: LabelStore) -> Path:
     return backup
 
 
-def know_names(draft: Draft, labels: FaceLabels) -> None:
-    """Add the names that labels use to the known ones."""
+def know_names(draft: Draft, names: Iterable[str | None]) -> None:
+    """Add names to the known ones."""
     known: list[str] = draft.head(FaceIdentities, "names")
-    new = dict.fromkeys(box.identity for box in labels.boxes if box.identity and box.identity not in known)
-    if new:
-        draft.put_head(FaceIdentities, names=[*known, *new])
+    draft.put_head(FaceIdentities, names=list(dict.fromkeys([*known, *filter(None, names)])))
 
 
 def _check(root: Path, draft: Draft, photo: str, based_on: Revisions, yours: dict[type[PhotoFile], Any]) -> None:

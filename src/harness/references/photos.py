@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import PhotoError
-from harness.references.files import write_atomically
+from harness.references.files import replace_file
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
@@ -26,6 +26,8 @@ Image = NDArray[np.uint8]
 FOLDER = "photos"
 #: What counts as a photo when a folder is walked; other files are passed over.
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"})
+#: The EXIF tag that says which way up a picture is.
+_ORIENTATION = 0x0112
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,27 @@ def stored_photos(root: Path) -> dict[str, Path]:
 
 
 def copy_photo(root: Path, path: Path, content: bytes | None = None) -> CopiedPhoto:
-    """Put a copy of a photo into a reference set, once it has proved readable."""
+    """Put a copy of a photo into a reference set, once it has proved readable. Who indexes it syncs the folder."""
     content = read_bytes(path) if content is None else content
     sha256 = hashlib.sha256(content).hexdigest()
     width, height = _upright(path, content).size
     target = root / FOLDER / f"{sha256}{path.suffix.lower()}"
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.is_file() or target.stat().st_size != len(content):
-        write_atomically(target, content)
+        replace_file(target, content)
     return CopiedPhoto(sha256, path.name, width, height, len(content))
+
+
+def upright_size(path: Path, content: bytes) -> tuple[int, int]:
+    """Width and height of the upright picture, from its header alone."""
+    from PIL import Image as Pillow
+
+    try:
+        with Pillow.open(io.BytesIO(content)) as opened:
+            turned = opened.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
+            return opened.size[::-1] if turned else opened.size
+    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
+        raise PhotoError(f"{path}: not a readable picture: {error}") from error
 
 
 def _upright(path: Path, content: bytes) -> Pillow.Image:
