@@ -36,14 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = compose_staging(arguments.overrides)
     store, pipeline = open_store(config), build_pipeline(config)
-    if arguments.reset_labels:
-        _confirm(arguments.force, f"Take all labels and links of {store.root} away? A backup is kept.")
-        print(f"Labels taken away; backup in {reset_labels(store)}")
     added = copy_in(store, Path(arguments.path))
     counts = f"{len(added.new):,} new, {len(added.known):,} known, {len(added.unreadable):,} not readable"
     print(f"Photos: {counts}; {counted(len(store.contents().index.photos), 'photo')} in {store.root}", flush=True)
     if added.unreadable:
         print(listing(added.unreadable.values()), flush=True)
+    if arguments.reset_labels:
+        _confirm(arguments.force, f"Take all labels and links of {store.root} away? A backup is kept.")
+        print(f"Labels taken away; backup in {reset_labels(store)}", flush=True)
     result = suggest(store, pipeline, refresh=arguments.refresh)
     found = ", ".join(counted(getattr(result, f"{noun}s"), noun) for noun in ("bib", "face", "link"))
     skipped = f"; {result.skipped:,} had theirs" if result.skipped else ""

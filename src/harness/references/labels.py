@@ -160,6 +160,7 @@ def save_identity(store: LabelStore, photo: str, face: int, identity: str | None
 
 def reset_labels(store: LabelStore) -> Path:
     """Take all labels and links away; photos, splits, names and suggestions stay. Returns the backup's folder."""
+    store.contents()  # refuses a folder that is no reference set
     backup = store.root / "backups" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     with store.edit() as draft:
         backup.mkdir(parents=True)

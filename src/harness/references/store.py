@@ -87,12 +87,23 @@ class LabelStore:
     @contextmanager
     def edit(self) -> Iterator[Draft]:
         """A transaction: what the block puts into the draft is on disk when the block has ended, all of it or none."""
-        self.root.mkdir(parents=True, exist_ok=True)
+        self._make_writable()
         with self._locked():
             self._contents()
             draft = Draft(self._load)
             yield draft
-            self._commit(draft)
+            try:
+                self._commit(draft)
+            except OSError as error:
+                raise ReferenceSetError(f"{self.root}: cannot be written: {error.strerror or error}") from error
+
+    def _make_writable(self) -> None:
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ReferenceSetError(f"{self.root}: cannot be made: {error.strerror}") from error
+        if not os.access(self.root, os.W_OK):
+            raise ReferenceSetError(f"{self.root}: may not be written")
 
     def _contents(self) -> Contents:
         contents = load_contents(self._load)
