@@ -11,7 +11,7 @@ import contextlib
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +109,12 @@ def _move(copies: Path, root: Path) -> None:
 
 def _enter(draft: Draft, photo: ImportedPhoto, copied: CopiedPhoto) -> None:
     is_new = draft.record(PhotoIndex, copied.sha256) is None
-    index_photo(draft, copied)
-    update: dict[str, Any] = {"names": list(photo.names)} if is_new and photo.names else {}
-    if is_new and photo.split:
-        update["split"] = photo.split
-    if is_new and photo.added_at:
-        update["added_at"] = photo.added_at
-    draft.put(PhotoIndex, copied.sha256, draft.record(PhotoIndex, copied.sha256).model_copy(update=update))
+    for name in photo.names or (copied.name,):
+        index_photo(draft, replace(copied, name=name))
+    if is_new:
+        given = {"split": photo.split, "added_at": photo.added_at}
+        update = {key: value for key, value in given.items() if value is not None}
+        draft.put(PhotoIndex, copied.sha256, draft.record(PhotoIndex, copied.sha256).model_copy(update=update))
     _enter_labels(draft, BibGroundTruth, photo, copied.sha256, photo.bibs, BibLabels())
     _enter_labels(draft, FaceGroundTruth, photo, copied.sha256, photo.faces, FaceLabels())
     _enter_labels(draft, BibFaceLinks, photo, copied.sha256, photo.links, None)
