@@ -85,7 +85,10 @@ MUTATIONS: list[Callable[[random.Random, bytes], bytes]] = [
 def store(tmp_path: Path) -> LabelStore:
     store = make_store(tmp_path / "set", photos=2, boxes=2)
     with store.edit() as draft:
-        entry = {"provenance": "k", "bibs": [{"x": 0, "y": 0, "w": 0.5, "h": 1, "number": "1", "score": 0.5}]}
+        entry: dict[str, Any] = {
+            "provenance": "k",
+            "bibs": [{"x": 0, "y": 0, "w": 0.5, "h": 1, "number": "1", "score": 0.5}],
+        }
         entry |= {"faces": [{"x": 0, "y": 0, "w": 0.5, "h": 1, "identity": None, "score": 0.5}], "links": [[0, 0]]}
         draft.put(Suggestions, photo_hash(0), PhotoSuggestions.model_validate(entry))
     identities = {"schema_version": 3, "revision": 1, "names": ["A", "B"], "must_link": [["a", "b"]], "cannot_link": []}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from harness.errors import ReferenceSetError
-from harness.references import files as files_module
 from harness.references import store as store_module
-from harness.references.files import BibGroundTruth, BibLabels
+from harness.references.files import BibGroundTruth, BibLabels, LabelFile, decode, write_atomically
 from harness.references.labels import save_bibs, save_face_tags, view
 from harness.references.store import LabelStore
 from harness.references.suggestions import PhotoSuggestions, Suggestions
@@ -30,12 +30,12 @@ def test_a_crash_between_two_files_is_mended_by_the_next_to_open(
     """Journal, bibs, links, end: whatever comes before the journal is as if it had not been, the rest is done."""
     store = make_store(tmp_path / "set")
     before = view(store, PHOTO)
-    real, calls = store_module.write_atomically, iter(range(10))
+    calls = iter(range(10))
 
     def write(path: Path, content: bytes) -> None:
         if next(calls) == step:
             raise Crash
-        real(path, content)
+        write_atomically(path, content)
 
     monkeypatch.setattr(store_module, "write_atomically", write)
     labels = BibLabels(labeled=True, boxes=before.bibs.boxes[1:])
@@ -76,7 +76,7 @@ def test_a_full_disk_is_told_and_leaves_the_old_labels(tmp_path: Path, monkeypat
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files_module.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ReferenceSetError, match="cannot be written: No space left"):
         save_bibs(store, PHOTO, BibLabels(labeled=True, boxes=before.bibs.boxes[1:]), before.revisions)
     monkeypatch.undo()
@@ -103,8 +103,12 @@ def test_an_unchanged_file_is_read_once_and_a_changed_one_again(
     store = make_store(tmp_path / "set")
     store.contents()
     parsed: list[str] = []
-    real = store_module.decode
-    monkeypatch.setattr(store_module, "decode", lambda path, *rest: (parsed.append(path.name), real(path, *rest))[1])
+
+    def noted(path: Path, text: bytes, kind: type[LabelFile]) -> LabelFile:
+        parsed.append(path.name)
+        return decode(path, text, kind)
+
+    monkeypatch.setattr(store_module, "decode", noted)
     seen = view(store, PHOTO)
     save_bibs(store, PHOTO, BibLabels(labeled=True, boxes=[*seen.bibs.boxes, bib(0.9)]), seen.revisions)
     store.contents()

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import ConfigError
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
     from harness.references.store import LabelStore
 
 
@@ -32,7 +30,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def compose_staging(overrides: Sequence[str]) -> DictConfig:
+def compose_staging(overrides: Sequence[str]) -> Any:
     """The config that the overrides select, on the staging set unless they say otherwise."""
     from harness.config import compose
 
@@ -40,7 +38,7 @@ def compose_staging(overrides: Sequence[str]) -> DictConfig:
     return compose(overrides if chosen else ["references=staging", *overrides])
 
 
-def open_store(config: DictConfig) -> LabelStore:
+def open_store(config: Any) -> LabelStore:
     """The label store of a composed config."""
     from pathlib import Path
 

@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.references.stats import count
 
     store = open_store(compose_staging(arguments.overrides))
-    stats = count(store.contents(), store.suggestions())
+    stats = count(store.contents(), store.suggested())
     if arguments.json:
         show_json(asdict(stats))
         return 0

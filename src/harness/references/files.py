@@ -210,7 +210,11 @@ def read_file(root: Path, kind: type[F]) -> F:
 
 def decode(path: Path, text: bytes, kind: type[F]) -> F:
     """Check the content of a label file; `path` is for the error."""
-    with _no_collection():
+    with no_collection():
+        try:
+            return kind.model_validate_json(text)
+        except ValidationError:
+            pass  # of an older version, or broken: what follows takes longer and says which
         try:
             return kind.model_validate(_upgraded(path, orjson.loads(text)))
         except orjson.JSONDecodeError as error:
@@ -276,7 +280,7 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """No garbage collection: making many objects that all stay sets it off again and again, for 4/5 of the time."""
     was_enabled = gc.isenabled()
     gc.disable()

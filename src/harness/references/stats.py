@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from harness.references.completeness import State, completeness
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
-from harness.references.suggestions import Suggestions
+from harness.references.files import no_collection
 from harness.types import BibScope, FaceScope, Split
 
 Counts = dict[str, int]
@@ -36,8 +36,13 @@ class Stats:
     identities: Counts
 
 
-def count(contents: Contents, suggestions: Suggestions) -> Stats:
+def count(contents: Contents, suggested: Collection[str]) -> Stats:
     """Count the labels of the photos that are in the index."""
+    with no_collection():
+        return _count(contents, suggested)
+
+
+def _count(contents: Contents, suggested: Collection[str]) -> Stats:
     photos = contents.index.photos
     bibs = [contents.bibs.photos.get(photo, NO_BIBS) for photo in photos]
     faces = [contents.faces.photos.get(photo, NO_FACES) for photo in photos]
@@ -49,7 +54,7 @@ def count(contents: Contents, suggestions: Suggestions) -> Stats:
         splits=_in_order((record.split for record in photos.values()), (Split.ITERATION, Split.HOLDOUT)),
         states=_in_order((item.state for item in done), State),
         done={name: sum(getattr(item, name) for item in done) for name in ("bibs", "faces", "links")},
-        suggested=sum(photo in suggestions.photos for photo in photos),
+        suggested=sum(photo in suggested for photo in photos),
         bib_boxes=len(bib_boxes),
         bib_scopes=_in_order((box.scope for box in bib_boxes), BibScope),
         bib_numbers=len({box.number for box in bib_boxes if box.number}),

@@ -7,7 +7,7 @@ of a photo names the configuration that made it by its digest; the file spells e
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from pydantic import Field
@@ -15,19 +15,21 @@ from pydantic import Field
 from harness.references.files import BoxRecord, LinkPairs, PhotoFile, Record, Sha256
 from harness.types import PhotoPrediction
 
+Score = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
 
 class GhostBib(BoxRecord):
     """A bib that a pipeline sees."""
 
     number: str | None = None
-    score: float | None = None
+    score: Score | None = None
 
 
 class GhostFace(BoxRecord):
     """A face that a pipeline sees, and whose it may be."""
 
     identity: str | None = None
-    score: float | None = None
+    score: Score | None = None
 
 
 class StageProvenance(Record):
@@ -68,6 +70,13 @@ class Suggestions(PhotoFile):
     FILE_NAME = "suggestions.json"
     provenances: dict[str, Provenance] = Field(default_factory=dict)
     photos: dict[Sha256, PhotoSuggestions] = Field(default_factory=dict)
+
+
+class SuggestedPhotos(PhotoFile):
+    """The same file for those who ask only which photos have suggestions, in a quarter of the time."""
+
+    FILE_NAME = Suggestions.FILE_NAME
+    provenances: dict[str, Any] = Field(default_factory=dict)
 
 
 def suggestions_from(prediction: PhotoPrediction, provenance: str) -> PhotoSuggestions:
