@@ -31,14 +31,13 @@ from harness.references.files import (
 from harness.references.labels import save_bibs, view
 from harness.references.stats import count
 from harness.references.store import LabelStore
-from harness.references.suggestions import Suggestions
 
 PHOTOS, BOXES = 20_000, 3
 STATS_LIMIT, SAVE_LIMIT = 2.0, 0.1
 
 
 def make(root: Path) -> list[str]:
-    """Write the files of a large set, suggestions included; returns the hashes of its photos."""
+    """Write the files of a large set; returns the hashes of its photos."""
     rng = random.Random(0)
     hashes = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(PHOTOS)]
 
@@ -49,15 +48,6 @@ def make(root: Path) -> list[str]:
     index = {h: record | {"names": [f"DSC_{n}.jpg"], "split": "iteration"} for n, h in enumerate(hashes)}
     bibs = {h: [box(number=str(rng.randrange(9999))) for _ in range(BOXES)] for h in hashes}
     faces = {h: [box(identity=f"runner_{rng.randrange(500)}") for _ in range(BOXES)] for h in hashes}
-    ghosts = {
-        h: {
-            "provenance": "p",
-            "bibs": [box(score=0.9, number="1") for _ in range(BOXES)],
-            "faces": [box(score=0.9) for _ in range(BOXES)],
-            "links": [(n, n) for n in range(BOXES)],
-        }
-        for h in hashes
-    }
     write_file(root, PhotoIndex.model_validate({"photos": index}))
     write_file(
         root, BibGroundTruth.model_validate({"photos": {h: {"labeled": True, "boxes": b} for h, b in bibs.items()}})
@@ -67,14 +57,13 @@ def make(root: Path) -> list[str]:
     )
     write_file(root, BibFaceLinks.model_validate({"photos": {h: [(n, n) for n in range(BOXES)] for h in hashes}}))
     write_file(root, FaceIdentities(names=[f"runner_{number}" for number in range(500)]))
-    write_file(root, Suggestions.model_validate({"photos": ghosts}))
     return hashes
 
 
 def stats(root: Path) -> None:
     """What the command does, without its printing."""
     store = open_store(compose_staging([f"references.root={root}"]))
-    assert count(store.contents(), store.suggested()).bib_boxes == PHOTOS * BOXES
+    assert count(store.contents()).bib_boxes == PHOTOS * BOXES
 
 
 def measure() -> list[dict[str, Any]]:

@@ -24,14 +24,14 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.references.stats import count
 
     store = open_store(compose_staging(arguments.overrides))
-    stats = count(store.contents(), store.suggested())
+    stats = count(store.contents())
     if arguments.json:
         show_json(asdict(stats))
         return 0
     splits = ", ".join(f"{count:,} {split}" for split, count in stats.splits.items())
     print(f"{store.root}: {stats.photos:,} photos ({splits})\n")
     print(table("Completeness (photos)", stats.states, stats.photos))
-    print(table("\nDone (photos)", {**stats.done, "suggested": stats.suggested}, stats.photos))
+    print(table("\nDone (photos)", stats.done, stats.photos))
     print(table(f"\nBibs: {stats.bib_boxes:,} boxes, {stats.bib_numbers:,} numbers", stats.bib_scopes, stats.bib_boxes))
     if stats.bib_tags:
         print(table("  tags of photos", stats.bib_tags, stats.photos))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.references.completeness import State, completeness
@@ -22,7 +22,6 @@ class Stats:
     splits: Counts
     states: Counts
     done: Counts
-    suggested: int
     bib_boxes: int
     bib_scopes: Counts
     bib_numbers: int
@@ -36,13 +35,13 @@ class Stats:
     identities: Counts
 
 
-def count(contents: Contents, suggested: Collection[str]) -> Stats:
+def count(contents: Contents) -> Stats:
     """Count the labels of the photos that are in the index."""
     with no_collection():
-        return _count(contents, suggested)
+        return _count(contents)
 
 
-def _count(contents: Contents, suggested: Collection[str]) -> Stats:
+def _count(contents: Contents) -> Stats:
     photos = contents.index.photos
     bibs = [contents.bibs.photos.get(photo, NO_BIBS) for photo in photos]
     faces = [contents.faces.photos.get(photo, NO_FACES) for photo in photos]
@@ -54,7 +53,6 @@ def _count(contents: Contents, suggested: Collection[str]) -> Stats:
         splits=_in_order((record.split for record in photos.values()), (Split.ITERATION, Split.HOLDOUT)),
         states=_in_order((item.state for item in done), State),
         done={name: sum(getattr(item, name) for item in done) for name in ("bibs", "faces", "links")},
-        suggested=sum(photo in suggested for photo in photos),
         bib_boxes=len(bib_boxes),
         bib_scopes=_in_order((box.scope for box in bib_boxes), BibScope),
         bib_numbers=len({box.number for box in bib_boxes if box.number}),

@@ -41,7 +41,7 @@ from harness.references.files import (
     sync_folder,
     write_atomically,
 )
-from harness.references.suggestions import SuggestedPhotos, Suggestions
+from harness.references.suggestions import Suggestions
 
 _JOURNAL = ".journal.json"
 #: The first bytes of a file hold its revision; with them a reused inode in the same tick of the clock is noticed too.
@@ -83,11 +83,6 @@ class LabelStore:
         """All suggestions as of now."""
         with self._locked():
             return self._load(Suggestions)
-
-    def suggested(self) -> frozenset[str]:
-        """The photos that have suggestions."""
-        with self._locked():
-            return frozenset(self._load(SuggestedPhotos).photos)
 
     @contextmanager
     def edit(self) -> Iterator[Draft]:
