@@ -20,11 +20,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.checks import first_error
 from harness.errors import ConfigError
-from harness.pipeline import Pipeline
-from harness.results import Thresholds
 
 if TYPE_CHECKING:
+    from harness.pipeline import Pipeline
     from harness.references.sets import ReferenceSet
+    from harness.results import Thresholds
     from harness.tracking.store import LocalStore
 
 
@@ -108,6 +108,8 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
 
 def build_pipeline(config: DictConfig) -> Pipeline:
     """The pipeline that a composed config describes."""
+    from harness.pipeline import Pipeline
+
     return Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link")))
 
 

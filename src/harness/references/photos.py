@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from harness.errors import PhotoError
 from harness.references.files import replace_file
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from PIL import Image as Pillow
-
-Image = NDArray[np.uint8]
 
 FOLDER = "photos"
 #: What counts as a photo when a folder is walked; other files are passed over.
@@ -41,11 +38,13 @@ class CopiedPhoto:
     bytes: int
 
 
-def read_photo(path: Path, sha256: str) -> Image:
+def read_photo(path: Path, sha256: str) -> NDArray[np.uint8]:
     """Decode a photo to BGR with its EXIF orientation applied.
 
     Truncated or broken files raise a PhotoError; so does a file whose content does not match its hash.
     """
+    import numpy as np
+
     content = read_bytes(path)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
