@@ -19,7 +19,8 @@ from harness.pipeline import Pipeline
 from harness.progress import track
 from harness.references.adding import AddedPhotos, add_photos
 from harness.references.files import PhotoIndex
-from harness.references.photos import FOLDER, find_photos, read_photo, stored_photos
+from harness.references.photo_files import FOLDER, find_photos, stored_photos
+from harness.references.photos import read_photo
 from harness.references.store import LabelStore
 from harness.references.suggestions import (
     PhotoSuggestions,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.references.adding import add_photos, scan
-from harness.references.photos import find_photos
+from harness.references.photo_files import find_photos
 from harness.references.store import LabelStore
 from tests.references.test_importing import picture
 

@@ -16,7 +16,7 @@ from harness.errors import PhotoError
 from harness.progress import track
 from harness.references.drafts import Draft
 from harness.references.files import PhotoIndex, PhotoRecord, sync_folder
-from harness.references.photos import FOLDER, CopiedPhoto, copy_photo, find_photos, read_bytes, stored_photos
+from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, find_photos, read_bytes, stored_photos
 from harness.references.sets import split_of
 from harness.references.store import LabelStore
 

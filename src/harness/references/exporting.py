@@ -22,7 +22,7 @@ from harness.references.importing.coco import (
     Identities,
     ImageExtension,
 )
-from harness.references.photos import stored_photos
+from harness.references.photo_files import stored_photos
 
 _CATEGORIES = {"bib": 1, "face": 2}
 

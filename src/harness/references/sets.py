@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.errors import ReferenceSetError
 from harness.references.contents import NO_BIBS, NO_FACES, Contents, read_contents
-from harness.references.photos import FOLDER, stored_photos
+from harness.references.photo_files import FOLDER, stored_photos
 from harness.references.store import LabelStore
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, Split
 

@@ -33,7 +33,7 @@ from harness.references.files import (
 from harness.references.importing import bnr, coco, rbnr, voc, yolo
 from harness.references.importing.records import ImportedPhoto, ImportedSet
 from harness.references.labels import know_names
-from harness.references.photos import FOLDER, CopiedPhoto, copy_photo, stored_photos
+from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, stored_photos
 from harness.references.store import LabelStore
 
 FORMATS: dict[str, Callable[[Path, Path | None], ImportedSet]] = {

@@ -14,7 +14,7 @@ from harness.errors import PhotoError, ReferenceSetError
 from harness.references.contents import Contents, read_contents
 from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex
 from harness.references.importing.records import ImportedPhoto, ImportedSet
-from harness.references.photos import FOLDER, find_photos, read_bytes
+from harness.references.photo_files import FOLDER, find_photos, read_bytes
 
 
 def read(path: Path, photos: Path | None) -> ImportedSet:

@@ -13,7 +13,7 @@ from typing import Any
 from harness.errors import ReferenceSetError
 from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
 from harness.references.importing.records import ImportedPhoto, ImportedSet, photo_size, unit_box
-from harness.references.photos import find_photos
+from harness.references.photo_files import find_photos
 
 
 def read(path: Path, photos: Path | None) -> ImportedSet:

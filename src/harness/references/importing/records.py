@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from harness.checks import first_error
 from harness.errors import PhotoError, ReferenceSetError
 from harness.references.files import BibLabels, BibRecord, FaceIdentities, FaceLabels, FaceRecord, LinkPairs
-from harness.references.photos import read_bytes, upright_size
+from harness.references.photo_files import read_bytes, upright_size
 
 #: How far a box may stick out of its photo, in pixels, and still be a matter of rounding.
 TOLERANCE = 1.0

@@ -19,7 +19,7 @@ from harness.references.importing.records import (
     labels_of,
     unit_box,
 )
-from harness.references.photos import find_photos
+from harness.references.photo_files import find_photos
 
 
 def read(path: Path, photos: Path | None) -> ImportedSet:
