@@ -10,7 +10,8 @@ import pytest
 
 from harness.errors import ReferenceSetError
 from harness.references import store as store_module
-from harness.references.files import BibGroundTruth, BibLabels, LabelFile, decode, write_atomically
+from harness.references.disk import write_atomically
+from harness.references.files import BibGroundTruth, BibLabels, LabelFile, decode
 from harness.references.labels import save_bibs, save_face_tags, view
 from harness.references.store import LabelStore
 from harness.references.suggestions import PhotoSuggestions, Suggestions

@@ -45,9 +45,12 @@ def run(arguments: argparse.Namespace) -> int:
         _confirm(arguments.force, f"Take all labels and links of {store.root} away? A backup is kept.")
         print(f"Labels taken away; backup in {reset_labels(store)}", flush=True)
     result = suggest(store, pipeline, refresh=arguments.refresh)
+    if not result.photos and not result.failed:
+        print(f"Suggestions: every photo has those of preset {config.preset}; --refresh makes them anew")
+        return 0
     found = ", ".join(counted(getattr(result, f"{noun}s"), noun) for noun in ("bib", "face", "link"))
-    skipped = f"; {result.skipped:,} had theirs" if result.skipped else ""
-    print(f"Suggestions: {counted(result.photos, 'photo')} ({found}){skipped}; made by preset {config.preset}")
+    skipped = f"; {counted(result.skipped, 'photo')} had theirs" if result.skipped else ""
+    print(f"Suggestions by preset {config.preset}: {counted(result.photos, 'photo')} ({found}){skipped}")
     if result.failed:
         reasons = listing(f"{name}: {reason}" for name, reason in result.failed.items())
         raise IncompleteError(f"no suggestions for {counted(len(result.failed), 'photo')}:\n{reasons}")

@@ -31,7 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     splits = ", ".join(f"{count:,} {split}" for split, count in stats.splits.items())
     print(f"{store.root}: {stats.photos:,} photos ({splits})\n")
     print(table("Completeness (photos)", stats.states, stats.photos))
-    print(table("\nDone (photos)", stats.done, stats.photos))
+    done = {"bibs": stats.done["bibs"], "faces": stats.done["faces"], "links, or none": stats.done["links"]}
+    print(table("\nDone (photos)", done, stats.photos))
     print(table(f"\nBibs: {stats.bib_boxes:,} boxes, {stats.bib_numbers:,} numbers", stats.bib_scopes, stats.bib_boxes))
     if stats.bib_tags:
         print(table("  tags of photos", stats.bib_tags, stats.photos))

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from harness.errors import PhotoError
 from harness.progress import track
+from harness.references.disk import sync_folder
 from harness.references.drafts import Draft
-from harness.references.files import PhotoIndex, PhotoRecord, sync_folder
+from harness.references.files import PhotoIndex, PhotoRecord
 from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, find_photos, read_bytes, stored_photos
 from harness.references.sets import split_of
 from harness.references.store import LabelStore

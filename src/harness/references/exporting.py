@@ -14,7 +14,8 @@ import orjson
 from harness.errors import ReferenceSetError
 from harness.progress import track
 from harness.references.contents import Contents
-from harness.references.files import BoxRecord, PhotoRecord, write_atomically
+from harness.references.disk import write_atomically
+from harness.references.files import BoxRecord, PhotoRecord
 from harness.references.importing.coco import (
     BibExtension,
     FaceExtension,

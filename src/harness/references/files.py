@@ -11,8 +11,6 @@ refused. `revision` counts the writes of a file, `changed` says at which of them
 from __future__ import annotations
 
 import gc
-import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from harness.checks import first_error
 from harness.errors import ReferenceSetError
+from harness.references.disk import write_atomically
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
 SCHEMA_VERSION = 3
@@ -248,35 +247,6 @@ def encode_with(content: LabelFile, lines: dict[str, bytes]) -> bytes:
 def write_file(root: Path, content: LabelFile) -> None:
     """Write one label file atomically: at any moment the disk holds the old one or the new one."""
     write_atomically(root / content.FILE_NAME, encode(content))
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file, and make its name last too."""
-    replace_file(path, content)
-    sync_folder(path.parent)
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write beside, flush to disk, rename over `path`. The name lasts once its folder is synced."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last through a crash of the machine."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

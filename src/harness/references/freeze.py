@@ -22,7 +22,8 @@ import orjson
 from harness.errors import ReferenceSetError
 from harness.references.completeness import State, completeness
 from harness.references.contents import Contents
-from harness.references.files import F, PhotoFile, encode, sync_folder
+from harness.references.disk import sync_folder
+from harness.references.files import F, PhotoFile, encode
 from harness.references.frozen import FOLDER, MANIFEST, Manifest, check_name, checksum, verify_photos
 from harness.references.sets import ReferencePhoto, digest, select
 from harness.references.store import LabelStore

@@ -13,8 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
+from harness.checks import first_error
 from harness.errors import ReferenceSetError, StaleRevisionError
 from harness.references.contents import NO_BIBS, NO_FACES
+from harness.references.disk import sync_folder
 from harness.references.drafts import Draft
 from harness.references.files import (
     BibFaceLinks,
@@ -29,7 +33,6 @@ from harness.references.files import (
     PhotoFile,
     PhotoIndex,
     PhotoRecord,
-    sync_folder,
     write_file,
 )
 from harness.references.linking import Origins, destinations, follow
@@ -112,6 +115,10 @@ def save_faces(
 
 def save_links(store: LabelStore, photo: str, pairs: LinkPairs, based_on: Revisions) -> None:
     """Set the links of a photo. They count positions, so bibs and faces must be those that the person saw."""
+    try:
+        pairs = BibFaceLinks.model_validate({"photos": {photo: pairs}}).photos[photo]
+    except ValidationError as error:
+        raise ReferenceSetError(first_error(error)) from error
     if len(set(pairs)) != len(pairs):
         raise ReferenceSetError(f"photo {photo}: a link is given twice")
     with store.edit() as draft:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import PhotoError
-from harness.references.files import replace_file
+from harness.references.disk import replace_file
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
@@ -79,7 +79,7 @@ def upright_size(path: Path, content: bytes) -> tuple[int, int]:
             turned = opened.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
             return opened.size[::-1] if turned else opened.size
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
-        raise PhotoError(f"{path}: not a readable picture: {error}") from error
+        raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error
 
 
 def upright(path: Path, content: bytes) -> Pillow.Image:
@@ -91,4 +91,11 @@ def upright(path: Path, content: bytes) -> Pillow.Image:
         with Pillow.open(io.BytesIO(content)) as opened:
             return ImageOps.exif_transpose(opened).convert("RGB")
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
-        raise PhotoError(f"{path}: not a readable picture: {error}") from error
+        raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What Pillow says, unless it speaks of its own objects."""
+    from PIL import UnidentifiedImageError
+
+    return "no known format" if isinstance(error, UnidentifiedImageError) else str(error)

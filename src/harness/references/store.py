@@ -26,6 +26,7 @@ from harness.references.contents import (
     check_photo_links,
     load_contents,
 )
+from harness.references.disk import sync_folder, write_atomically
 from harness.references.drafts import KINDS, Draft, Patch, decode_journal, encode_journal
 from harness.references.files import (
     BibFaceLinks,
@@ -38,8 +39,6 @@ from harness.references.files import (
     decode,
     encode_photos,
     encode_with,
-    sync_folder,
-    write_atomically,
 )
 from harness.references.suggestions import Suggestions
 

@@ -18,6 +18,7 @@ from typing import Any
 from harness.errors import PhotoError, ReferenceSetError
 from harness.progress import track
 from harness.references.adding import index_photo
+from harness.references.disk import sync_folder
 from harness.references.drafts import Draft
 from harness.references.files import (
     BibFaceLinks,
@@ -28,7 +29,6 @@ from harness.references.files import (
     FaceLabels,
     PhotoFile,
     PhotoIndex,
-    sync_folder,
 )
 from harness.references.importing import bnr, coco, rbnr, voc, yolo
 from harness.references.importing.records import ImportedPhoto, ImportedSet
