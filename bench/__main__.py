@@ -19,6 +19,7 @@ from typing import Any
 SUITES = {
     "scoring": ("matching", "fuzzy_tables", "text", "clusters", "bootstrap"),
     "grading": ("grading",),
+    "references": ("references",),
 }
 
 

@@ -5,7 +5,7 @@ fresh store reads and checks every file, then counts; CPU time of the process. *
 that has read the files before, as the labelling page does: one bib less, so that the links follow and two files are
 written and synced to disk each time; time on the wall, since it is spent waiting for the disk.
 
-    python bench/references.py
+    scripts/bench references
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bench.measure import best_of, row, show
 from harness.cli.staging import compose_staging, open_store
 from harness.references.files import (
     BibFaceLinks,
@@ -71,7 +72,7 @@ def measure() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         hashes = make(root)
-        stats_seconds = _best(lambda: stats(root), 3, time.process_time)
+        stats_seconds = best_of(lambda: stats(root), 3)
         store = LabelStore(root)
         store.contents()
         photos = iter(hashes)
@@ -82,38 +83,21 @@ def measure() -> list[dict[str, Any]]:
             save_bibs(store, photo, BibLabels(labeled=True, boxes=seen.bibs.boxes[1:]), seen.revisions)
 
         save()  # the first save encodes what it has only read so far
-        save_seconds = _best(save, 10, time.perf_counter)
+        save_seconds = _best_on_the_wall(save, 10)
     return [
-        _row(f"stats, {PHOTOS:,} photos", stats_seconds, STATS_LIMIT),
-        _row(f"save one photo's bibs and links, {PHOTOS:,} photos", save_seconds, SAVE_LIMIT),
+        row(f"stats of {PHOTOS:,} photos", stats_seconds, f"limit of {STATS_LIMIT:g} s", STATS_LIMIT, 1.0),
+        row(f"save one photo's labels among {PHOTOS:,}", save_seconds, f"limit of {SAVE_LIMIT:g} s", SAVE_LIMIT, 1.0),
     ]
 
 
-def _best(call: Callable[[], None], times: int, clock: Callable[[], float]) -> float:
-    best = float("inf")
+def _best_on_the_wall(work: Callable[[], object], times: int) -> float:
+    seconds = []
     for _ in range(times):
-        start = clock()
-        call()
-        best = min(best, clock() - start)
-    return best
-
-
-def _row(name: str, seconds: float, limit: float) -> dict[str, Any]:
-    return {
-        "name": f"references, {name}",
-        "ours_seconds": seconds,
-        "peer_name": f"limit of {limit:g} s",
-        "peer_seconds": limit,
-        "ratio": limit / seconds,
-        "required_ratio": 1.0,
-    }
-
-
-def main() -> None:
-    """Print the measurements as a table."""
-    for row in measure():
-        print(f"{row['name']:64} {row['ours_seconds']:8.4f}s  {row['peer_name']:16} {row['ratio']:6.1f}x")
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())
