@@ -70,12 +70,19 @@ def test_a_broken_journal_is_refused_by_name(tmp_path: Path) -> None:
             store.contents()
 
 
-def test_a_full_disk_is_told_and_leaves_the_old_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("room_for", [0, 2])
+def test_a_full_disk_is_told_and_leaves_the_old_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room_for: int
+) -> None:
+    """Also where the journal, small as it is, still fitted: it and its folder are synced first."""
     store = make_store(tmp_path / "set")
     before = view(store, PHOTO)
+    fsync, calls = os.fsync, iter(range(100))
 
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
+    def full(file: int) -> None:
+        if next(calls) == room_for:
+            raise OSError(28, "No space left on device")
+        fsync(file)
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ReferenceSetError, match="cannot be written: No space left"):

@@ -91,10 +91,8 @@ class LabelStore:
             self._contents()
             draft = Draft(self._load)
             yield draft
-            try:
+            with self._explained():
                 self._commit(draft)
-            except OSError as error:
-                raise ReferenceSetError(f"{self.root}: cannot be written: {error.strerror or error}") from error
 
     def _make_writable(self) -> None:
         try:
@@ -118,8 +116,17 @@ class LabelStore:
             yield
             return
         with file_lock(self.root / ".lock"):
-            self._recover()
+            with self._explained():
+                self._recover()
             yield
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """A full disk or a missing permission is the user's to mend."""
+        try:
+            yield
+        except OSError as error:
+            raise ReferenceSetError(f"{self.root}: cannot be written: {error.strerror or error}") from error
 
     def _recover(self) -> None:
         """Finish what a process that died had begun, and clear away what it left half written."""
@@ -136,11 +143,17 @@ class LabelStore:
         for photo in {photo for patch in patches if patch.kind in _LINKED for photo in patch.photos}:
             bibs, faces, pairs = (draft.record(kind, photo) for kind in _LINKED)
             check_photo_links(self.root, photo, bibs or NO_BIBS, faces or NO_FACES, pairs or [])
-        if len(patches) > 1:
-            write_atomically(self.root / _JOURNAL, encode_journal(patches))
-        self._apply(patches)
-        if len(patches) > 1:
-            self._remove_journal()
+        if len(patches) < 2:
+            self._apply(patches)
+            return
+        write_atomically(self.root / _JOURNAL, encode_journal(patches))
+        try:
+            self._apply(patches)
+        except OSError:
+            if not any(self._has(patch) for patch in patches):
+                self._remove_journal()  # nothing has happened yet: the edit failed, and is not done later
+            raise
+        self._remove_journal()
 
     def _remove_journal(self) -> None:
         (self.root / _JOURNAL).unlink()
@@ -149,14 +162,17 @@ class LabelStore:
     def _apply(self, patches: list[Patch]) -> None:
         """Replace the files that do not have their patch yet."""
         for patch in patches:
-            before = self._current(patch.kind)
-            if before.content.revision >= patch.revision:
+            if self._has(patch):
                 continue
+            before = self._current(patch.kind)
             content = patch.applied_to(before.content)
             lines = _lines(before, patch, content)
             path = self.root / patch.kind.FILE_NAME
             write_atomically(path, encode_with(content, lines))
             self._loaded[patch.kind] = _Loaded(_key(path), content, lines)
+
+    def _has(self, patch: Patch) -> bool:
+        return self._current(patch.kind).content.revision >= patch.revision
 
     def _load(self, kind: type[F]) -> F:
         content = self._current(kind).content
