@@ -1,0 +1,1 @@
+"""How fast the scoring core is beside plain implementations of the same rules; run as `python -m bench.matching`."""

@@ -18,7 +18,9 @@ from typing import Any
 
 SUITES = {
     "pipeline": ("pipeline",),
-    "scoring": ("matching", "fuzzy_tables", "text", "grading", "clusters", "bootstrap"),
+    "scoring": ("matching", "fuzzy_tables", "text", "clusters", "bootstrap"),
+    "grading": ("grading",),
+    "references": ("references",),
 }
 
 

@@ -20,12 +20,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.checks import first_error
 from harness.errors import ConfigError
-from harness.pipeline import Pipeline
-from harness.pipeline.cache import CacheConfig
-from harness.results import Thresholds
 
 if TYPE_CHECKING:
+    from harness.pipeline import Pipeline
+    from harness.pipeline.cache import CacheConfig
     from harness.references.sets import ReferenceSet
+    from harness.results import Thresholds
     from harness.tracking.store import LocalStore
 
 
@@ -101,13 +101,20 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         note=config.note,
         sweep_id=config.sweep_id,
         references=instantiate(config, "references"),
-        pipeline=Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link"))),
+        pipeline=build_pipeline(config),
         thresholds=instantiate(config, "scoring"),
         cache=instantiate(config, "cache"),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
     )
+
+
+def build_pipeline(config: DictConfig) -> Pipeline:
+    """The pipeline that a composed config describes."""
+    from harness.pipeline import Pipeline
+
+    return Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link")))
 
 
 def instantiate(config: DictConfig, group: str) -> Any:

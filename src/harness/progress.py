@@ -25,6 +25,8 @@ def _bar(items: Sequence[T], what: str) -> Iterator[T]:
 
 def _lines(items: Sequence[T], what: str) -> Iterator[T]:
     total, last = len(items), time.monotonic()
+    if not total:
+        return
     for done, item in enumerate(items):
         if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import PhotoError
+from harness.references.photo_files import read_bytes, upright
 
 Image = NDArray[np.uint8]
 
@@ -27,23 +27,12 @@ class OpenedPhoto:
     @cached_property
     def image(self) -> Image:
         """The pixels in BGR, with the EXIF orientation applied. Raises PhotoError for a truncated or broken file."""
-        from PIL import Image as Pillow
-        from PIL import ImageOps
-
-        try:
-            with Pillow.open(io.BytesIO(self.content)) as opened:
-                upright = ImageOps.exif_transpose(opened).convert("RGB")
-        except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
-            raise PhotoError(f"{self.path}: not a readable picture: {error}") from error
-        return np.ascontiguousarray(np.asarray(upright)[:, :, ::-1])
+        return np.ascontiguousarray(np.asarray(upright(self.path, self.content))[:, :, ::-1])
 
 
 def open_photo(path: Path, sha256: str) -> OpenedPhoto:
     """Read a photo's bytes and check them. Raises PhotoError for a file that is missing or has other content."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise PhotoError(f"{path}: cannot be read: {error.strerror}") from error
+    content = read_bytes(path)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise PhotoError(f"{path}: content has SHA-256 {found[:12]}..., expected {sha256[:12]}...")

@@ -4,8 +4,14 @@ Pure: dataclasses and arrays in, scorecards out; no files, no configuration, no 
 top of each module.
 """
 
+from harness.scoring.annotations import Annotation
+from harness.scoring.average_precision import ApPhoto, ApScorecard, average_precision
 from harness.scoring.bibs import BibScorecard, score_bibs, tally_bibs
+from harness.scoring.boxes import Boxes
+from harness.scoring.calibration import CalibrationScorecard, calibration
 from harness.scoring.cards import SCORER_VERSION, Scorecard, Tally
+from harness.scoring.cells import fuzzy_cell_score, is_numeric_cell, normalize_cell
+from harness.scoring.clusters import ClusterScorecard, score_clusters
 from harness.scoring.error_types import (
     BibErrorScorecard,
     FaceErrorScorecard,
@@ -14,35 +20,80 @@ from harness.scoring.error_types import (
 )
 from harness.scoring.faces import FaceScorecard, score_faces, tally_faces
 from harness.scoring.format import format_scorecard, markdown_scorecard
+from harness.scoring.fuzzy_tables import CellAssignment, CellPair, assign_cells, compute_fuzzy_accuracy
+from harness.scoring.grade_report import GradeReport, ImageGrade, MatchGrade
+from harness.scoring.grading import grade
+from harness.scoring.grading_rules import GradingRules, Override
+from harness.scoring.grids import Grid
 from harness.scoring.links import LinkScorecard, score_links, tally_links
+from harness.scoring.matching import Matches, match_by_key, match_greedy, match_optimal
 from harness.scoring.numbers import NumberScorecard, NumberStatus, number_status, tally_numbers
+from harness.scoring.retrieval import RetrievalScorecard, score_retrieval, tally_retrieval
 from harness.scoring.slices import Slice, slice_bibs, slice_faces
-from harness.scoring.uncertainty import Interval, intervals
+from harness.scoring.table_structure import CellDiff, ComparisonResult, compare_extraction
+from harness.scoring.text import similarities, similarity
+from harness.scoring.uncertainty import Interval, PairedDifference, intervals, paired_difference
 from harness.types import BibBox, BibFaceLink, FaceBox
 
 __all__ = [
     "SCORER_VERSION",
+    "Annotation",
+    "ApPhoto",
+    "ApScorecard",
     "BibBox",
     "BibErrorScorecard",
     "BibFaceLink",
     "BibScorecard",
+    "Boxes",
+    "CalibrationScorecard",
+    "CellAssignment",
+    "CellDiff",
+    "CellPair",
+    "ClusterScorecard",
+    "ComparisonResult",
     "FaceBox",
     "FaceErrorScorecard",
     "FaceScorecard",
+    "GradeReport",
+    "GradingRules",
+    "Grid",
+    "ImageGrade",
     "Interval",
     "LinkScorecard",
+    "MatchGrade",
+    "Matches",
     "NumberScorecard",
     "NumberStatus",
+    "Override",
+    "PairedDifference",
+    "RetrievalScorecard",
     "Scorecard",
     "Slice",
     "Tally",
+    "assign_cells",
+    "average_precision",
+    "calibration",
+    "compare_extraction",
+    "compute_fuzzy_accuracy",
     "format_scorecard",
+    "fuzzy_cell_score",
+    "grade",
     "intervals",
+    "is_numeric_cell",
     "markdown_scorecard",
+    "match_by_key",
+    "match_greedy",
+    "match_optimal",
+    "normalize_cell",
     "number_status",
+    "paired_difference",
     "score_bibs",
+    "score_clusters",
     "score_faces",
     "score_links",
+    "score_retrieval",
+    "similarities",
+    "similarity",
     "slice_bibs",
     "slice_faces",
     "tally_bib_errors",
@@ -51,4 +102,5 @@ __all__ = [
     "tally_faces",
     "tally_links",
     "tally_numbers",
+    "tally_retrieval",
 ]

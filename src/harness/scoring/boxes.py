@@ -61,6 +61,15 @@ class Boxes:
         """The photo that each box belongs to."""
         return np.repeat(np.arange(self.photos), np.diff(self.offsets))
 
+    def only(self, chosen: Bools) -> Boxes:
+        """The chosen boxes, in the same photos."""
+        return Boxes(self.xywh[chosen], np.concatenate([[0], np.cumsum(self.count(chosen))]))
+
+    def span(self, first: int, stop: int) -> Boxes:
+        """The photos from `first` up to, not including, `stop`."""
+        start, end = self.offsets[first], self.offsets[stop]
+        return Boxes(self.xywh[start:end], self.offsets[first : stop + 1] - start)
+
     def count(self, chosen: Bools) -> Ints:
         """How many of the chosen boxes each photo has."""
         return np.bincount(self.photo_index[chosen], minlength=self.photos)

@@ -1,0 +1,111 @@
+"""Annotations of a submission: labelled boxes with attributes, checked on the way in and laid out column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+
+import numpy as np
+
+from harness.scoring.boxes import Bools, Boxes, offsets_of
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A labelled box `x, y, w, h`, in any unit that both sides share. Its id is unique within its image and side."""
+
+    id: str
+    label: str
+    box: tuple[float, float, float, float]
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+
+
+Annotations = Mapping[str, Sequence[Annotation]]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationBatch:
+    """The annotations that one side made in some images; `boxes` knows which image each belongs to."""
+
+    side: str
+    images: tuple[str, ...]
+    ids: list[str]
+    labels: list[str]
+    attributes: list[Mapping[str, str]]
+    given_keys: list[str | None]
+    boxes: Boxes
+
+    @classmethod
+    def of(cls, side: str, images: tuple[str, ...], given: Annotations) -> AnnotationBatch:
+        """Lay out the annotations of some images. Raises ValueError that names the one that is wrong, and why."""
+        by_image = [given.get(image, ()) for image in images]
+        flat = list(chain.from_iterable(by_image))
+        drawn = [annotation.box for annotation in flat]
+        whole = set(map(len, drawn)) <= {4}
+        xywh = np.fromiter(chain.from_iterable(drawn), np.float64).reshape(-1, 4) if whole else np.zeros((0, 4))
+        batch = cls(
+            side,
+            images,
+            ids=[annotation.id for annotation in flat],
+            labels=[annotation.label for annotation in flat],
+            attributes=[annotation.attributes for annotation in flat],
+            given_keys=[annotation.key for annotation in flat],
+            boxes=Boxes(xywh, offsets_of(by_image)),
+        )
+        if not whole:
+            batch.refuse([len(box) != 4 for box in drawn], drawn, "box {}; expected x, y, w, h")
+        wrong = ~np.isfinite(xywh).all(axis=1) | (xywh[:, 2] < 0) | (xywh[:, 3] < 0)
+        batch.refuse(wrong, drawn, "box {}; expected finite numbers, with w and h not negative")
+        batch.refuse_unless_text(range(len(flat)), batch.labels, "label {!r}; expected a string")
+        batch.refuse_double_ids()
+        return batch
+
+    def refuse(self, wrong: Sequence[bool] | Bools, values: Sequence[object], why: str) -> None:
+        """Raise ValueError that names the first annotation with a wrong value, if there is one."""
+        if np.any(wrong):
+            row = int(np.argmax(wrong))
+            image = self.images[int(np.searchsorted(self.boxes.offsets, row, side="right")) - 1]
+            raise ValueError(f"image {image!r}, {self.side} annotation {self.ids[row]!r}: {why.format(values[row])}")
+
+    def refuse_unless_text(self, rows: Sequence[int], values: Sequence[object], why: str) -> None:
+        """Raise ValueError that names the first of the rows whose value is no text, if there is one."""
+        if not set(map(type, values)) <= {str}:
+            odd = {row: value for row, value in zip(rows, values, strict=True) if not isinstance(value, str)}
+            self.refuse([row in odd for row in range(len(self.ids))], [odd.get(r) for r in range(len(self.ids))], why)
+
+    def refuse_double_ids(self) -> None:
+        """Raise ValueError if an id stands twice in an image."""
+        for start, stop in pairwise(self.boxes.offsets.tolist()):
+            group = self.ids[start:stop]
+            if len(set(group)) < len(group):
+                double = [group.index(id) < place for place, id in enumerate(group)]
+                self.refuse([False] * start + double, self.ids, "the id stands twice")
+
+    def keys(self, name: str) -> list[str | None]:
+        """The key of each annotation: its own, else its attribute of that name; None where that is blank."""
+        keys: list[str | None] = [None] * len(self.ids)
+        named = [attributes.get(name) for attributes in self.attributes]
+        merged = [named[row] if key is None else key for row, key in enumerate(self.given_keys)]
+        rows = [row for row, key in enumerate(merged) if key is not None]
+        given = [key for key in merged if key is not None]
+        self.refuse_unless_text(rows, given, "key {!r}; expected a string")
+        for row, key in zip(rows, given, strict=True):
+            keys[row] = key if key and not key.isspace() else None
+        return keys
+
+    def values(self, rows: list[int], names: Sequence[str]) -> list[str]:
+        """Each attribute of all rows, one after the other; empty where it is missing."""
+        attributes = [self.attributes[row] for row in rows]
+        values = [given.get(name, "") for name in names for given in attributes]
+        self.refuse_unless_text(rows * len(names), values, "attribute {!r}; expected a string")
+        return values
+
+    def ids_by_image(self, chosen: Bools) -> dict[int, list[str]]:
+        """Ids of the chosen annotations, by image."""
+        rows = np.flatnonzero(chosen)
+        result: dict[int, list[str]] = {}
+        for image, row in zip(self.boxes.photo_index[rows].tolist(), rows.tolist(), strict=True):
+            result.setdefault(image, []).append(self.ids[row])
+        return result

@@ -1,0 +1,208 @@
+"""What a graded submission comes to: its matches with their scores, what was missed, what was extra, and the grade.
+
+Quality is the mean of the final scores of all matches (0 without any); completeness is F-beta over the counts of
+matched, missed and extra annotations, which with the default beta of 0.5 weighs extra ones more than missed ones. The
+overall grade blends the two, each out of 100. Rates that nothing stands behind are left out of `metrics()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness.scoring.boxes import Floats
+from harness.scoring.cards import SCORER_VERSION
+from harness.scoring.grading_rules import FULL, GradingRules, Override
+from harness.scoring.uncertainty import RESAMPLES, Interval, resampled_sums
+
+
+@dataclass(frozen=True, slots=True)
+class MatchGrade:
+    """A ground-truth annotation and the student's; `original_score` is what the rules give, out of 100."""
+
+    ground_truth: str
+    student: str
+    by_key: bool
+    iou: float
+    label_similarity: float
+    attribute_similarity: float
+    original_score: float
+    override: Override | None = None
+
+    @property
+    def final_score(self) -> float:
+        """The trainer's score where there is one, else the original."""
+        return self.original_score if self.override is None else self.override.score
+
+
+class MatchColumns(NamedTuple):
+    """The matches of an image, field by field: a submission has tens of thousands, and few are looked at one by one."""
+
+    ground_truth: Sequence[str]
+    student: Sequence[str]
+    by_key: Sequence[bool]
+    iou: Sequence[float]
+    label_similarity: Sequence[float]
+    attribute_similarity: Sequence[float]
+    original_score: Sequence[float]
+    override: Sequence[Override | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageGrade:
+    """One image: its matches in the order of its ground truth, ids of what was missed and of what was extra."""
+
+    image: str
+    columns: MatchColumns
+    missed: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    #: Keys that stand more than once on a side; their pairs were made best IoU first.
+    duplicate_keys: tuple[str, ...] = ()
+
+    @property
+    def matched(self) -> tuple[MatchGrade, ...]:
+        """The matches, one by one."""
+        return tuple(map(MatchGrade, *self.columns))
+
+    @property
+    def final_scores(self) -> list[float]:
+        """The trainer's score of each match where there is one, else the original."""
+        scores = zip(self.columns.original_score, self.columns.override, strict=True)
+        return [score if override is None else override.score for score, override in scores]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, match by match."""
+        matched = [asdict(match) | {"final_score": match.final_score} for match in self.matched]
+        rest = {name: list(getattr(self, name)) for name in ("missed", "extra", "duplicate_keys")}
+        return {"image": self.image, "matched": matched, **rest}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ImageGrade:
+        """Read what `to_dict` wrote."""
+        columns = {name: [match[name] for match in data["matched"]] for name in MatchColumns._fields}
+        columns["override"] = [Override(**word) if word else None for word in columns["override"]]
+        rest = (tuple(data[name]) for name in ("missed", "extra", "duplicate_keys"))
+        return cls(data["image"], MatchColumns(**columns), *rest)
+
+
+@dataclass(frozen=True)
+class GradeReport:
+    """A graded submission."""
+
+    rules: GradingRules
+    images: tuple[ImageGrade, ...]
+
+    @property
+    def matched(self) -> int:
+        """Ground-truth annotations that the student has too."""
+        return sum(len(image.columns.iou) for image in self.images)
+
+    @property
+    def missed(self) -> int:
+        """Ground-truth annotations that the student lacks."""
+        return sum(len(image.missed) for image in self.images)
+
+    @property
+    def extra(self) -> int:
+        """Annotations of the student that the ground truth lacks."""
+        return sum(len(image.extra) for image in self.images)
+
+    @property
+    def overridden(self) -> int:
+        """Matches whose score a trainer replaced."""
+        return sum(word is not None for image in self.images for word in image.columns.override)
+
+    @property
+    def quality(self) -> float:
+        """Mean final score of the matches, out of 100; 0 without any."""
+        return float(_quality(self._sums())[0])
+
+    @property
+    def precision(self) -> float:
+        """Share of the student's annotations that are matched."""
+        return self.matched / (self.matched + self.extra) if self.matched else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the ground truth that is matched."""
+        return self.matched / (self.matched + self.missed) if self.matched else 0.0
+
+    @property
+    def f_beta(self) -> float:
+        """Completeness, from 0 to 1."""
+        return float(_f_beta(self._sums(), self.rules.beta)[0])
+
+    @property
+    def overall(self) -> float:
+        """The grade, out of 100."""
+        return float(_overall(self._sums(), self.rules)[0])
+
+    def metrics(self) -> dict[str, float]:
+        """What is logged: the counts, and each rate that something stands behind."""
+        behind = {
+            "overall": self.matched + self.missed + self.extra,
+            "f_beta": self.matched + self.missed + self.extra,
+            "quality": self.matched,
+            "precision": self.matched + self.extra,
+            "recall": self.matched + self.missed,
+        }
+        rates = {f"grade/{name}": float(getattr(self, name)) for name, n in behind.items() if n}
+        counts = {f"grade/{name}": float(getattr(self, name)) for name in ("matched", "missed", "extra", "overridden")}
+        return rates | counts | {"grade/images": float(len(self.images))}
+
+    def intervals(self, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Interval]:
+        """95 % bootstrap intervals over images for the overall grade, quality and completeness."""
+        if not self.matched + self.missed + self.extra:
+            return {}
+        sums = resampled_sums(self._columns(), seed, resamples)
+        sums = sums[sums[:, 1:].any(axis=1)]
+        result = {
+            "grade/overall": Interval.of(_overall(sums, self.rules)),
+            "grade/f_beta": Interval.of(_f_beta(sums, self.rules.beta)),
+        }
+        if self.matched:
+            result["grade/quality"] = Interval.of(_quality(sums[sums[:, 1] > 0]))
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values; the totals are there to be read, `from_dict` makes them anew."""
+        totals = ("matched", "missed", "extra", "overridden", "quality", "precision", "recall", "f_beta", "overall")
+        return {
+            "rules": asdict(self.rules) | {"attributes": {k: list(v) for k, v in self.rules.attributes.items()}},
+            **{name: getattr(self, name) for name in totals},
+            "images": [image.to_dict() for image in self.images],
+            "scorer_version": SCORER_VERSION,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> GradeReport:
+        """Read what `to_dict` wrote."""
+        return cls(GradingRules(**data["rules"]), tuple(ImageGrade.from_dict(image) for image in data["images"]))
+
+    def _columns(self) -> Floats:
+        """Sum of final scores, matched, missed and extra, image by image."""
+        rows = [
+            (sum(image.final_scores), len(image.columns.iou), len(image.missed), len(image.extra))
+            for image in self.images
+        ]
+        return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+    def _sums(self) -> Floats:
+        return np.add.reduce(self._columns(), axis=0, keepdims=True)
+
+
+def _quality(sums: Floats) -> Floats:
+    return np.divide(sums[:, 0], sums[:, 1], out=np.zeros(len(sums)), where=sums[:, 1] > 0)
+
+
+def _f_beta(sums: Floats, beta: float) -> Floats:
+    right = (1 + beta**2) * sums[:, 1]
+    below = right + beta**2 * sums[:, 2] + sums[:, 3]
+    return np.divide(right, below, out=np.zeros(len(sums)), where=below > 0)
+
+
+def _overall(sums: Floats, rules: GradingRules) -> Floats:
+    return rules.blend * _quality(sums) + (1 - rules.blend) * FULL * _f_beta(sums, rules.beta)

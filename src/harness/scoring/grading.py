@@ -1,0 +1,190 @@
+"""Grading of annotations against a ground truth, for a whole submission at once.
+
+Two passes pair each image's annotations: by key, where the rules name one, then optimally (least total of 1 - IoU)
+over the rest, where a pair needs an IoU above the floor. A pair scores 70 IoU + 15 label similarity + 15 attribute
+similarity, with the weights of the rules. Everything unpaired is missed (ground truth) or extra (student); an image
+that only one side has is all missed or all extra.
+
+- An annotation's key is its `key`, else its attribute that the rules call `match_key`. Keys are compared as they are;
+  a blank one is none.
+- Attribute similarity is the mean over the attributes that the rules list for the ground truth's label, 1 if they list
+  none. An attribute that is missing counts as empty: on one side it scores 0, on both sides 1.
+- A trainer's override replaces the score of one match, named by image and ground-truth annotation. One that is out of
+  range, given twice or for something that is no match is refused: a grade never rests on a word that found no place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress, pairwise
+from operator import ne
+
+import numpy as np
+
+from harness.scoring.annotations import Annotation, AnnotationBatch, Annotations
+from harness.scoring.boxes import Bools, Floats, Ints, iou
+from harness.scoring.grade_report import GradeReport, ImageGrade, MatchColumns, MatchGrade
+from harness.scoring.grading_rules import FULL, GradingRules, Override
+from harness.scoring.matching import DuplicateKey, match_by_key, match_optimal
+from harness.scoring.text import similarities
+
+__all__ = ["Annotation", "GradeReport", "GradingRules", "ImageGrade", "MatchGrade", "Override", "grade"]
+
+
+#: Annotations that are graded together: few enough to stay in a processor's cache.
+BLOCK = 1 << 13
+
+
+def grade(
+    ground_truth: Annotations,
+    student: Annotations,
+    rules: GradingRules | None = None,
+    overrides: Iterable[Override] = (),
+) -> GradeReport:
+    """Grade a student's annotations, image by image, against the ground truth."""
+    rules = rules or GradingRules()
+    images = tuple(dict.fromkeys([*ground_truth, *student]))
+    words = _by_place(overrides, ground_truth)
+    graded: list[ImageGrade] = []
+    for first, stop in _blocks(images, ground_truth, student):
+        truth = AnnotationBatch.of("ground-truth", images[first:stop], ground_truth)
+        work = AnnotationBatch.of("student", images[first:stop], student)
+        graded += _grade(truth, work, rules, words)
+    return GradeReport(rules, tuple(graded))
+
+
+def _blocks(images: Sequence[str], ground_truth: Annotations, student: Annotations) -> list[tuple[int, int]]:
+    """Cut the images into runs (first, stop) of about a block of annotations each."""
+    sizes = np.cumsum([len(ground_truth.get(image, ())) + len(student.get(image, ())) for image in images])
+    cuts = [0, *(np.flatnonzero(np.diff(sizes // BLOCK)) + 1).tolist(), len(images)]
+    return [(first, stop) for first, stop in pairwise(cuts) if stop > first]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairing:
+    """Rows of the pairs in the order of the ground truth, which of them a key made, and who is left."""
+
+    truth: Ints
+    work: Ints
+    by_key: Bools
+    missed: Bools
+    extra: Bools
+    duplicates: tuple[DuplicateKey, ...]
+
+    @classmethod
+    def of(cls, truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules) -> _Pairing:
+        partner, by_key, duplicates = _partners(truth, work, rules)
+        paired = np.flatnonzero(partner >= 0)
+        extra = np.ones(len(work.boxes), dtype=bool)
+        extra[partner[paired]] = False
+        return cls(paired, partner[paired], by_key[paired], partner < 0, extra, duplicates)
+
+
+def _partners(
+    truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules
+) -> tuple[Ints, Bools, tuple[DuplicateKey, ...]]:
+    """For each ground-truth row the student's or -1, whether a key paired them, and the keys that stand twice."""
+    if rules.match_key is None:
+        partner = match_optimal(work.boxes, truth.boxes, rules.min_iou).prediction_of
+        return partner, np.zeros(len(partner), dtype=bool), ()
+    keys, true_keys = work.keys(rules.match_key), truth.keys(rules.match_key)
+    keyed, duplicates = match_by_key(work.boxes, truth.boxes, keys, true_keys)
+    rest = match_optimal(work.boxes.only(~keyed.matched), truth.boxes.only(~keyed.found), rules.min_iou)
+    open_truth, open_work = np.flatnonzero(~keyed.found), np.flatnonzero(~keyed.matched)
+    partner = keyed.prediction_of.copy()
+    partner[open_truth[rest.found]] = open_work[rest.prediction_of[rest.found]]
+    return partner, keyed.found, duplicates
+
+
+def _grade(
+    truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules, overrides: Mapping[tuple[str, str], Override]
+) -> Iterator[ImageGrade]:
+    pairing = _Pairing.of(truth, work, rules)
+    rows, student_rows = pairing.truth.tolist(), pairing.work.tolist()
+    scores = _score(truth, work, rows, student_rows, rules)
+    ids = [truth.ids[row] for row in rows], [work.ids[row] for row in student_rows]
+    by_key = pairing.by_key.tolist()
+    bounds = np.searchsorted(pairing.truth, truth.boxes.offsets).tolist()
+    missed, extra = truth.ids_by_image(pairing.missed), work.ids_by_image(pairing.extra)
+    double: dict[int, list[str]] = {}
+    for duplicate in pairing.duplicates:
+        double.setdefault(duplicate.photo, []).append(duplicate.key)
+    for n, image in enumerate(truth.images):
+        part = slice(bounds[n], bounds[n + 1])
+        words = _words(image, ids[0][part], missed.get(n, ()), overrides)
+        columns = MatchColumns._make([ids[0][part], ids[1][part], by_key[part], *scores[:, part].tolist(), words])
+        yield ImageGrade(image, columns, *(tuple(side.get(n, ())) for side in (missed, extra, double)))
+
+
+def _words(
+    image: str, matched: Sequence[str], missed: Sequence[str], overrides: Mapping[tuple[str, str], Override]
+) -> list[Override | None]:
+    """The override of each matched annotation of an image."""
+    if not overrides:
+        return [None] * len(matched)
+    for id in missed:
+        if word := overrides.get((image, id)):
+            raise ValueError(f"{_name(word)}: the annotation is missed, so there is no score to replace")
+    return [overrides.get((image, id)) for id in matched]
+
+
+def _score(
+    truth: AnnotationBatch, work: AnnotationBatch, rows: list[int], student_rows: list[int], rules: GradingRules
+) -> Floats:
+    """IoU, label similarity, attribute similarity and score of the pairs: a row each."""
+    labels = [truth.labels[row] for row in rows]
+    overlap = iou(truth.boxes.xywh[rows], work.boxes.xywh[student_rows])
+    label = _alike(labels, [work.labels[row] for row in student_rows], rules.ignore_case)
+    attribute = _attribute_similarity(truth, work, rows, student_rows, labels, rules)
+    score = rules.iou_weight * overlap + rules.label_weight * label + rules.attribute_weight * attribute
+    return np.stack([overlap, label, attribute, score])
+
+
+def _attribute_similarity(
+    truth: AnnotationBatch,
+    work: AnnotationBatch,
+    rows: list[int],
+    student_rows: list[int],
+    labels: list[str],
+    rules: GradingRules,
+) -> Floats:
+    """Mean similarity of the attributes that each pair is compared by; 1 where there is none."""
+    names_of = {label: tuple(rules.compared(label)) for label in set(labels)}
+    pairs_of: dict[tuple[str, ...], list[int]] = {names: [] for names in names_of.values()}
+    for pair, label in enumerate(labels):
+        pairs_of[names_of[label]].append(pair)
+    result = np.ones(len(rows))
+    for names, pairs in pairs_of.items():
+        if names:
+            expected = truth.values([rows[pair] for pair in pairs], names)
+            given = work.values([student_rows[pair] for pair in pairs], names)
+            result[pairs] = _alike(expected, given, rules.ignore_case).reshape(len(names), -1).mean(axis=0)
+    return result
+
+
+def _alike(expected: list[str], given: list[str], ignore_case: bool) -> Floats:
+    """Similarity of each pair of strings; most pairs are equal, and only the others are looked into."""
+    result = np.ones(len(expected))
+    differ = list(map(ne, expected, given))
+    result[differ] = similarities(list(compress(expected, differ)), list(compress(given, differ)), ignore_case)
+    return result
+
+
+def _by_place(overrides: Iterable[Override], ground_truth: Annotations) -> dict[tuple[str, str], Override]:
+    """Each override by its image and ground-truth annotation."""
+    placed: dict[tuple[str, str], Override] = {}
+    for override in overrides:
+        place = (override.image, override.annotation)
+        if not 0 <= override.score <= FULL:
+            raise ValueError(f"{_name(override)}: score {override.score}; expected a number from 0 to 100")
+        if override.annotation not in (annotation.id for annotation in ground_truth.get(override.image, ())):
+            raise ValueError(f"{_name(override)}: there is no such ground-truth annotation")
+        if place in placed:
+            raise ValueError(f"{_name(override)}: there is another one for it, by {placed[place].who!r}")
+        placed[place] = override
+    return placed
+
+
+def _name(override: Override) -> str:
+    return f"override by {override.who!r} for image {override.image!r}, annotation {override.annotation!r}"
