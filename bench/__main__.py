@@ -21,6 +21,7 @@ SUITES = {
     "scoring": ("matching", "fuzzy_tables", "text", "clusters", "bootstrap"),
     "grading": ("grading",),
     "references": ("references",),
+    "confidence": ("confidence",),
 }
 
 

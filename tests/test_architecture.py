@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app", "cli", "search", "labeling"),
     ("evaluate", "prepare"),
     ("config",),
-    ("gate", "report", "tracking", "pipeline", "tables", "references"),
+    ("gate", "report", "tracking", "pipeline", "tables", "confidence", "references"),
     ("results",),
     ("scoring",),
     ("cache", "checks", "errors", "locks", "progress", "types"),

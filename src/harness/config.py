@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.pipeline import Pipeline
     from harness.pipeline.cache import CacheConfig
     from harness.references.sets import ReferenceSet
-    from harness.results import Thresholds
+    from harness.results import ExtraSource, Thresholds
     from harness.tracking.store import LocalStore
 
 
@@ -43,8 +43,12 @@ class HarnessConfig:
     link: Any = MISSING
     scoring: Any = MISSING
     cache: Any = MISSING
+    confidence: Any = MISSING
     tracking: Any = MISSING
 
+
+#: The groups that name something else to evaluate beside the photos.
+EXTRAS = ("confidence",)
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 
@@ -69,6 +73,7 @@ class RunSpec:
     pipeline: Pipeline
     thresholds: Thresholds
     cache: CacheConfig
+    extras: tuple[ExtraSource, ...]
     tracking: LocalStore
     params: Mapping[str, str]
     config_yaml: str
@@ -104,6 +109,7 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         pipeline=build_pipeline(config),
         thresholds=instantiate(config, "scoring"),
         cache=instantiate(config, "cache"),
+        extras=tuple(instantiate(config, group) for group in EXTRAS),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),

@@ -45,5 +45,9 @@ class PhotoError(HarnessError):
     """One photo cannot be read; the run goes on without it and ends INCOMPLETE."""
 
 
+class ConfidenceError(HarnessError):
+    """The files of the confidence post-operation cannot be used as they are."""
+
+
 class IncompleteError(HarnessError):
     """The run was logged, but some of its items could not be evaluated."""

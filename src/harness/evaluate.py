@@ -48,28 +48,31 @@ class RunResult:
     def text(self) -> str:
         """The scorecards for a terminal."""
         scores = self.evaluation.scores
-        return format_scorecard(**scores.cards, slices=scores.slices, intervals=self.evaluation.intervals)
+        cards = format_scorecard(**scores.cards, slices=scores.slices, intervals=self.evaluation.intervals)
+        return "\n\n".join([cards, *(extra.text for extra in self.evaluation.extras)])
 
 
 def evaluate(spec: RunSpec) -> RunResult:
     """Run one configuration on one reference set and log it."""
     references = spec.references.load()
     spec.pipeline.load()
-    store = spec.tracking.open()
-    with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references)) as run:
-        evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open())
-        scores = score(spec.thresholds, evaluated)
-        spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
-        evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread)
-        with tempfile.TemporaryDirectory() as folder:
-            write_artifacts(Path(folder), evaluation, spec.config_yaml, read_photo)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        extras = tuple(filter(None, (source.run(folder, spec.seed) for source in spec.extras)))
+        store = spec.tracking.open()
+        with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references)) as run:
+            evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open())
+            scores = score(spec.thresholds, evaluated)
+            spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
+            evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread, extras)
+            write_artifacts(folder, evaluation, spec.config_yaml, read_photo)
             run.log(
                 RunRecord(
                     params=spec.params,
                     metrics=evaluation.metrics(),
                     tags=result_tags(evaluation),
                     description=describe(spec, references, evaluation),
-                    files=Path(folder),
+                    files=folder,
                     tables={"photos.json": photo_table(evaluation)},
                     dataset=(f"{references.name} ({references.split})", references.digest),
                     failed=not evaluation.complete,
@@ -154,6 +157,8 @@ def result_tags(evaluation: Evaluation) -> dict[str, str]:
         "outcome": "COMPLETE" if evaluation.complete else "INCOMPLETE",
         "predictions.digest": evaluation.predictions_digest,
     }
+    for extra in evaluation.extras:
+        tags |= extra.tags
     return tags | ({"idle_steps": ", ".join(evaluation.idle_steps)} if evaluation.idle_steps else {})
 
 
@@ -167,4 +172,4 @@ def describe(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation) ->
         lines += [f"- `{item.name}`: {item.reason}" for item in evaluation.failed]
     scores = evaluation.scores
     table = markdown_scorecard(**scores.cards, slices=scores.slices, intervals=evaluation.intervals)
-    return "\n\n".join([*lines, table])
+    return "\n\n".join([*lines, table, *(f"```\n{extra.text}\n```" for extra in evaluation.extras)])

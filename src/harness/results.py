@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
@@ -87,6 +87,31 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class Extra:
+    """What a run has beside its photos: numbers and tags for MLflow, and a text for the terminal."""
+
+    name: str
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]
+    text: str
+
+
+class ExtraSource(Protocol):
+    """Something else that a run may evaluate: the class behind a choice such as `confidence=sample`."""
+
+    def run(self, folder: Path, seed: int) -> Extra | None:
+        """Do it, and leave the files to be kept with the run in `folder`."""
+
+
+@dataclass(frozen=True)
+class NoExtra:
+    """The class behind `off`."""
+
+    def run(self, folder: Path, seed: int) -> None:
+        """Nothing to do."""
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """A reference set as one configuration sees it. The failed photos are in no scorecard."""
 
@@ -96,6 +121,7 @@ class Evaluation:
     failed: tuple[FailedPhoto, ...]
     scores: Scores
     intervals: Mapping[str, Interval]
+    extras: tuple[Extra, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -138,6 +164,8 @@ class Evaluation:
         metrics |= {"count/evaluated": len(self.evaluated), "count/failed": len(self.failed)}
         if total:
             metrics["runtime/photos_per_second"] = len(self.evaluated) / total
+        for extra in self.extras:
+            metrics |= extra.metrics
         return metrics
 
 

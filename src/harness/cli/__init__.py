@@ -6,9 +6,20 @@ import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
-from harness.cli import cache, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats
+from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats
 
-COMMANDS: tuple[ModuleType, ...] = (prepare, scan, stats, freeze, frozen_list, import_, export, cache, mlflow)
+COMMANDS: tuple[ModuleType, ...] = (
+    prepare,
+    scan,
+    stats,
+    freeze,
+    frozen_list,
+    import_,
+    export,
+    confidence,
+    cache,
+    mlflow,
+)
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -1,0 +1,54 @@
+"""Give each predicted box a score from the token trace of the model that drew it.
+
+Reads a gt_vs_pred.jsonl and its pred_token_trace.jsonl, and writes pred_confidence.jsonl, gt_vs_pred_scored.jsonl and
+confidence_postop_summary.json into the output folder: all of them, or none. The inputs stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+NAME = "confidence"
+HELP = "score predicted boxes by their token trace"
+
+#: As `harness.scoring.confidence.Reducer` has them; repeated here so that `--help` imports nothing heavy.
+REDUCERS = ("mean_logprob", "min_logprob", "sum_logprob", "product", "mean_prob")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("gt_vs_pred", type=Path, metavar="GT_VS_PRED", help="the predictions, one JSON object a line")
+    parser.add_argument("trace", type=Path, metavar="TRACE", help="the token traces, one JSON object a line")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the three outputs")
+    parser.add_argument(
+        "--reducer",
+        choices=REDUCERS,
+        default=REDUCERS[0],
+        help="how four log-probabilities become a score (%(default)s)",
+    )
+    parser.add_argument("--ap", action="store_true", help="also average precision and calibration of the scored boxes")
+    parser.add_argument("--class-agnostic", action="store_true", help="--ap with all boxes of one class")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score and show."""
+    import json
+
+    from harness.confidence.extra import format_confidence
+    from harness.confidence.postop import SCORED_FILE, run_postop
+    from harness.confidence.quality import judge
+    from harness.scoring.confidence import Reducer
+
+    out: Path = arguments.out
+    summary = run_postop(arguments.gt_vs_pred, arguments.trace, out, Reducer(arguments.reducer))
+    wanted = arguments.ap or arguments.class_agnostic
+    quality = judge(out / SCORED_FILE, class_agnostic=arguments.class_agnostic) if wanted else None
+    if arguments.json:
+        extra = {"quality": quality.to_dict()} if quality else {}
+        print(json.dumps(summary.to_dict() | extra, indent=1))
+    else:
+        print("\n".join(format_confidence(summary.card, quality, {}, summary.reducer.method)))
+        print(f"\nwritten to {out}")
+    return 0

@@ -1,0 +1,56 @@
+"""The scorecard of the confidence post-operation: how many predicted objects have a score, and why others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.scoring.cards import Ratio, Scorecard, Tally
+from harness.scoring.confidence import Failure
+
+
+@dataclass(frozen=True)
+class ConfidenceScorecard(Scorecard):
+    """Kept objects, and dropped ones by reason; the fields are named after the reasons."""
+
+    kept: int = 0
+    missing_trace: int = 0
+    trace_len_mismatch: int = 0
+    unsupported_geometry_type: int = 0
+    missing_coord_bins: int = 0
+    missing_span: int = 0
+    nonfinite_logprob: int = 0
+    pred_alignment_mismatch: int = 0
+    object_idx_oob: int = 0
+    samples: int = 0
+
+    RATIOS: ClassVar[Mapping[str, Ratio]] = {
+        "kept_fraction": Ratio.share("confidence/kept_fraction", "kept", *map(str, Failure)),
+    }
+    COUNTS: ClassVar[Mapping[str, str]] = {
+        "samples": "confidence/samples",
+        "kept": "confidence/kept",
+        **{str(reason): f"confidence/dropped_{reason}" for reason in Failure},
+    }
+
+    @property
+    def kept_fraction(self) -> float:
+        """Share of the predicted objects that have a score."""
+        return self.rate("kept_fraction")
+
+    @property
+    def objects(self) -> int:
+        """How many objects were predicted."""
+        return self.denominator("kept_fraction")
+
+    @property
+    def dropped_by_reason(self) -> dict[str, int]:
+        """The reasons that occurred, with their counts."""
+        counts = {str(reason): int(getattr(self, reason)) for reason in Failure}
+        return {reason: count for reason, count in counts.items() if count}
+
+
+def tally_confidence(samples: Sequence[Mapping[str, int]]) -> Tally[ConfidenceScorecard]:
+    """The scorecard sample by sample, each given as counts by reason, `kept` for those that have a score."""
+    return Tally.of_cards(ConfidenceScorecard, [ConfidenceScorecard(**counts, samples=1) for counts in samples])
