@@ -109,10 +109,10 @@ def score_objects(
     place, used, logprobs, reduce = trace.coordinates.place, set[int](), trace.logprobs, _REDUCE[reducer]
     entries = []
     for index, (item, raw) in enumerate(zip(pred, raw_objects, strict=True)):
-        kind, bins = raw_geometry(raw)
-        if not is_aligned(item, raw, kind, bins, size):
+        aligned, bins = align(item, raw, size)
+        if not aligned:
             return _all_fail(pred, method, Failure.PRED_ALIGNMENT_MISMATCH)
-        if bins is None or len(bins) != 4 or item["type"] != BOX:
+        if bins is None:
             entries.append(_entry(index, item, method, failure=_without_bins(item)))
         elif (found := place(bins, used)) is None:
             entries.append(_entry(index, item, method, failure=Failure.MISSING_SPAN))
@@ -125,18 +125,19 @@ def score_objects(
     return entries
 
 
-def is_aligned(item: Prediction, raw: Any, kind: str | None, bins: Bins | None, size: Size) -> bool:
-    """Whether a raw object, of the given geometry, is this prediction."""
+def align(item: Prediction, raw: Any, size: Size) -> tuple[bool, Bins | None]:
+    """Whether a raw object is this prediction, and the four bins of a box where it has them."""
     if type(raw) is not dict:
-        return False
+        return False, None
     desc = raw.get("desc", "")
-    if desc != item["desc"] and (not isinstance(desc, str) or desc.strip() != item["desc"].strip()):
-        return False
+    if desc != item["desc"] and (type(desc) is not str or desc.strip() != item["desc"].strip()):
+        return False, None
+    kind, bins = raw_geometry(raw)
     if kind != item["type"] and kind is not None:
-        return False
+        return False, None
     if bins is None or (len(bins) != 4 and kind == BOX):
-        return True  # no box can be made of them, so there is no place to compare
-    return fits(bins, item["points"], size)
+        return True, None  # no box can be made of them, so there is no place to compare
+    return fits(bins, item["points"], size), bins if item["type"] == BOX and len(bins) == 4 else None
 
 
 def merge_scores(pred: Sequence[Prediction], entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[Entry]]:

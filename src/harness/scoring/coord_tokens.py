@@ -32,13 +32,11 @@ Bins = tuple[int, ...]
 Size = tuple[float | None, float | None]
 
 
-def raw_geometry(raw: Any) -> tuple[str | None, Bins | None]:
+def raw_geometry(raw: dict[str, Any]) -> tuple[str | None, Bins | None]:
     """The geometry of a raw object, `{"bbox_2d": [...]}` or `{"type": "bbox_2d", "points": [...]}`: its kind and bins.
 
     The kind is None where the object names none, the bins where they cannot be used.
     """
-    if type(raw) is not dict:
-        return None, None
     if BOX in raw:
         return BOX, read_bins(raw[BOX])
     for kind in _OTHER_GEOMETRIES:
