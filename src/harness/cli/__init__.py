@@ -32,7 +32,8 @@ def run_command(arguments: Sequence[str]) -> int:
         own.set_defaults(run=command.run)
     # argparse gives up on overrides that follow an option: it has filled them, with nothing, before the option.
     parsed, rest = parser.parse_known_args(arguments)
-    if any(item.startswith("-") or "=" not in item for item in rest):
+    if any(item.startswith("-") or "=" not in item for item in rest) or (rest and not hasattr(parsed, "overrides")):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    parsed.overrides = [*parsed.overrides, *rest]
+    if rest:
+        parsed.overrides += rest
     return int(parsed.run(parsed))
