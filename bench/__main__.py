@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any
 
 SUITES = {
+    "pipeline": ("pipeline",),
+    "scoring": ("matching", "fuzzy_tables", "text", "clusters", "bootstrap"),
+    "grading": ("grading",),
+    "references": ("references",),
     "confidence": ("confidence",),
-    "scoring": ("matching", "fuzzy_tables", "text", "grading", "clusters", "bootstrap"),
 }
 
 

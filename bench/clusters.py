@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import normalized_mutual_info_score  # type: ignore[import-untyped]
-from sklearn.metrics.cluster import pair_confusion_matrix  # type: ignore[import-untyped]
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.cluster import pair_confusion_matrix
 
 from bench.measure import best_of, row, show
 from harness.scoring.boxes import Ints

@@ -136,12 +136,12 @@ def measure() -> list[dict[str, Any]]:
 def _measured(name: str, gt: Rows, ext: Rows, required: float | None) -> dict[str, Any]:
     cells = sum(map(len, gt))
     small = cells <= 100
-    ours, result = _cpu_seconds(lambda: compute_fuzzy_accuracy([], gt, [], ext), 20 if small else 3)
+    ours, result = _cpu_seconds(lambda: compute_fuzzy_accuracy([], gt, [], ext), 100 if small else 3)
     if required is None:
         peer_name, peer, required = f"limit of {LIMIT_SECONDS:g} s", LIMIT_SECONDS, 1.0
     else:
         peer_name = "naive dynamic programme"
-        peer, expected = _cpu_seconds(lambda: naive_fuzzy_accuracy(gt, ext), 3 if small else 1)
+        peer, expected = _cpu_seconds(lambda: naive_fuzzy_accuracy(gt, ext), 5 if small else 1)
         if result[:2] != expected:
             raise AssertionError(f"{name}, {cells} cells: {result[:2]} differs from the peer's {expected}")
     return {

@@ -16,7 +16,7 @@ SOURCE = Path(harness.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
     ("app", "cli", "search", "labeling"),
-    ("evaluate",),
+    ("evaluate", "prepare"),
     ("config",),
     ("gate", "report", "tracking", "pipeline", "tables", "confidence", "references"),
     ("results",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -127,13 +126,18 @@ def test_a_failing_job_does_not_stop_the_sweep(run_harness: RunHarness, work: Pa
     assert len(stored_runs(work, "sweeps")) == 1
 
 
+def listen_to_ctrl_c() -> None:
+    """Undo what a shell does to the jobs that it starts in the background, these tests perhaps among them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 def test_ctrl_c_ends_the_run_as_killed(tmp_path: Path, tiny_set: Path) -> None:
     slow = ("bib.long_side=6000", "face.long_side=6000")
     command = [sys.executable, "-m", "harness", *staging(tiny_set), *slow]
     work = tmp_path / "killed"
     work.mkdir()
-    process = subprocess.Popen(command, cwd=work, env=os.environ, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=work, stderr=subprocess.PIPE, text=True, preexec_fn=listen_to_ctrl_c)
     deadline = time.monotonic() + 120
     while not stored_runs(work):
         assert time.monotonic() < deadline

@@ -38,14 +38,15 @@ def test_every_preset_builds_with_every_face_backend_and_knows_its_name(preset: 
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("preset=nope", "preset=nope: no such choice; preset is one of: balanced, best, fast"),
+        ("preset=nope", "preset=nope: no such choice; preset is one of: balanced, best, fast, plain"),
         ("face.treshold=1", "face.treshold: no such key; face has: long_side, .*Did you mean face.threshold"),
         ("presett=fast", "presett: no such key; the config has: .*Did you mean preset"),
         ("face.threshold=abc", "face.threshold: Input should be a valid number.*got 'abc'"),
         ("face.threshold=2", "face.threshold: Input should be less than or equal to 1, got 2"),
         ("face.threshold=nan", "face.threshold: Input should be a finite number"),
-        ("bib.long_side=0", "bib.long_side: Input should be greater than or equal to 32"),
-        ("bib.min_digits=7", "bib: min_digits=7 is above max_digits=5"),
+        ("bib.long_side=-1", "bib.long_side: Input should be greater than or equal to 0"),
+        ("bib.rule.min_digits=7", "bib.rule: min_digits=7 is not from 1 to max_digits=5"),
+        ("bib.long_side=0", "bib: long_side=0, torso_face=0: nothing would be read"),
         ("+face.foo=1", "face.foo: no such key"),
         ("seed=abc", "seed: Value 'abc' of type 'str' could not be converted to Integer"),
         ("references.split=some", "references.split: Input should be 'iteration', 'holdout' or 'full'"),

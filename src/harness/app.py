@@ -89,6 +89,9 @@ def _job(config: DictConfig) -> None:
     seconds = evaluation.metrics()["runtime/pipeline_seconds"]
     print(f"{photos}, data {references.digest[:12]}, pipeline {seconds:.1f} s\n\n{result.text()}\n")
     print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow", flush=True)
+    if evaluation.idle_steps:
+        steps = ", ".join(evaluation.idle_steps)
+        print(f"harness: switched on, but without effect on any photo: {steps}", file=sys.stderr, flush=True)
     if not evaluation.complete:
         listed = "\n".join(f"  {item.name}: {item.reason}" for item in evaluation.failed)
         count = f"{len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated"
@@ -109,4 +112,6 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         shutil.rmtree(store.folder / "sweeps" / sweep_id, ignore_errors=True)
         return
     print(f"\nSweep {sweep_id}: {overview.jobs} runs\n\n{overview.table}\n")
+    for same in overview.identical:
+        print(f"harness: the same predictions on every photo: {', '.join(same)}", file=sys.stderr, flush=True)
     print(f"MLflow overview {overview.run_id}   compare the runs with: {_COMMAND} mlflow", flush=True)

@@ -20,11 +20,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.checks import first_error
 from harness.errors import ConfigError
-from harness.pipeline import Pipeline
-from harness.results import ExtraSource, Thresholds
 
 if TYPE_CHECKING:
+    from harness.pipeline import Pipeline
+    from harness.pipeline.cache import CacheConfig
     from harness.references.sets import ReferenceSet
+    from harness.results import ExtraSource, Thresholds
     from harness.tracking.store import LocalStore
 
 
@@ -41,6 +42,7 @@ class HarnessConfig:
     face: Any = MISSING
     link: Any = MISSING
     scoring: Any = MISSING
+    cache: Any = MISSING
     confidence: Any = MISSING
     tracking: Any = MISSING
 
@@ -70,6 +72,7 @@ class RunSpec:
     references: ReferenceSource
     pipeline: Pipeline
     thresholds: Thresholds
+    cache: CacheConfig
     extras: tuple[ExtraSource, ...]
     tracking: LocalStore
     params: Mapping[str, str]
@@ -103,13 +106,21 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         note=config.note,
         sweep_id=config.sweep_id,
         references=instantiate(config, "references"),
-        pipeline=Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link"))),
+        pipeline=build_pipeline(config),
         thresholds=instantiate(config, "scoring"),
+        cache=instantiate(config, "cache"),
         extras=tuple(instantiate(config, group) for group in EXTRAS),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
     )
+
+
+def build_pipeline(config: DictConfig) -> Pipeline:
+    """The pipeline that a composed config describes."""
+    from harness.pipeline import Pipeline
+
+    return Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link")))
 
 
 def instantiate(config: DictConfig, group: str) -> Any:
@@ -150,6 +161,6 @@ def _flatten(node: Any, prefix: str = "") -> dict[str, str]:
         return {prefix: str(node)}
     flat: dict[str, str] = {}
     for key, value in node.items():
-        if prefix or key not in ("tracking", "sweep_id", "note"):
+        if prefix or key not in ("tracking", "cache", "sweep_id", "note"):
             flat |= _flatten(value, f"{prefix}.{key}" if prefix else str(key))
     return flat

@@ -25,6 +25,18 @@ class ReferenceSetError(HarnessError):
     """A reference set cannot be used as it is."""
 
 
+class StaleRevisionError(ReferenceSetError):
+    """A save was based on labels that somebody has changed since. Both versions come with it, for a choice."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, photo: str, yours: object, theirs: object) -> None:
+        super().__init__(message)
+        self.photo = photo
+        self.yours = yours
+        self.theirs = theirs
+
+
 class WeightsError(HarnessError):
     """A backend's weights are missing or are not the ones that the config names."""
 

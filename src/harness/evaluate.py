@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.config import RunSpec
 from harness.errors import PhotoError
 from harness.pipeline import Pipeline
+from harness.pipeline.cache import StageCache
+from harness.pipeline.looks import Look
 from harness.progress import track
-from harness.references.photos import read_photo
+from harness.references.photos import OpenedPhoto, open_photo, read_photo
 from harness.references.sets import ReferencePhoto, ReferenceSet
 from harness.report.artifacts import photo_table, write_artifacts
 from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Scores, Thresholds
@@ -58,17 +61,16 @@ def evaluate(spec: RunSpec) -> RunResult:
         extras = tuple(filter(None, (source.run(folder, spec.seed) for source in spec.extras)))
         store = spec.tracking.open()
         with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references)) as run:
-            evaluated, failed = predict(spec.pipeline, references.photos)
+            evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open())
             scores = score(spec.thresholds, evaluated)
             spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
             evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread, extras)
             write_artifacts(folder, evaluation, spec.config_yaml, read_photo)
-            outcome = {"outcome": "COMPLETE" if evaluation.complete else "INCOMPLETE"}
             run.log(
                 RunRecord(
                     params=spec.params,
                     metrics=evaluation.metrics(),
-                    tags=outcome | {key: value for extra in extras for key, value in extra.tags.items()},
+                    tags=result_tags(evaluation),
                     description=describe(spec, references, evaluation),
                     files=folder,
                     tables={"photos.json": photo_table(evaluation)},
@@ -80,21 +82,35 @@ def evaluate(spec: RunSpec) -> RunResult:
 
 
 def predict(
-    pipeline: Pipeline, photos: Sequence[ReferencePhoto]
+    pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None
 ) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
     """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
     evaluated, failed = [], []
-    for photo in track(photos, "photos"):
+    for photo, opened in zip(track(photos, "photos"), opened_ahead(photos), strict=True):
         item = (photo.name, photo.sha256, photo.path, photo.labels)
         try:
-            prediction, seconds = pipeline.predict(read_photo(photo.path, photo.sha256))
+            look = Look(opened.result(), cache)
+            prediction = pipeline.predict(look)
         except PhotoError as error:
             failed.append(FailedPhoto(*item, str(error)))
         except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
             failed.append(FailedPhoto(*item, f"{type(error).__name__}: {error}", traceback.format_exc()))
         else:
-            evaluated.append(EvaluatedPhoto(*item, prediction, seconds))
+            evaluated.append(EvaluatedPhoto(*item, prediction, look.seconds, look.hits, look.misses, look.steps))
+    if cache:
+        cache.prune()
     return tuple(evaluated), tuple(failed)
+
+
+def opened_ahead(photos: Sequence[ReferencePhoto]) -> Iterator[Future[OpenedPhoto]]:
+    """Read and check each photo while the pipeline is busy with the one before it; no more than one waits in memory."""
+    with ThreadPoolExecutor(1) as pool:
+        ahead = [pool.submit(open_photo, photo.path, photo.sha256) for photo in photos[:1]]
+        for photo in photos[1:]:
+            current = ahead.pop()
+            ahead.append(pool.submit(open_photo, photo.path, photo.sha256))
+            yield current
+        yield from ahead
 
 
 def score(thresholds: Thresholds, evaluated: Sequence[EvaluatedPhoto]) -> Scores:
@@ -133,6 +149,17 @@ def run_tags(spec: RunSpec, references: ReferenceSet) -> dict[str, str]:
     }
     optional = {"sweep_id": spec.sweep_id, "note": spec.note}
     return tags | {key: value for key, value in optional.items() if value}
+
+
+def result_tags(evaluation: Evaluation) -> dict[str, str]:
+    """What a run turned out to be."""
+    tags = {
+        "outcome": "COMPLETE" if evaluation.complete else "INCOMPLETE",
+        "predictions.digest": evaluation.predictions_digest,
+    }
+    for extra in evaluation.extras:
+        tags |= extra.tags
+    return tags | ({"idle_steps": ", ".join(evaluation.idle_steps)} if evaluation.idle_steps else {})
 
 
 def describe(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation) -> str:

@@ -30,6 +30,8 @@ def _bar(items: Iterable[T], what: str, total: int) -> Iterator[T]:
 
 def _lines(items: Iterable[T], what: str, total: int) -> Iterator[T]:
     last = time.monotonic()
+    if not total:
+        return
     for done, item in enumerate(items):
         if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)

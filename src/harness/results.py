@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -45,10 +46,13 @@ class PhotoItem:
 
 @dataclass(frozen=True)
 class EvaluatedPhoto(PhotoItem):
-    """A photo with what the pipeline said about it and the seconds that each stage took."""
+    """A photo with what the pipeline said about it, the seconds that each stage took and how often the cache helped."""
 
     prediction: PhotoPrediction
     seconds: Mapping[str, float]
+    hits: Mapping[str, int]
+    misses: Mapping[str, int]
+    steps: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,19 @@ class Evaluation:
         """How many photos the reference set has."""
         return len(self.evaluated) + len(self.failed)
 
+    @property
+    def idle_steps(self) -> tuple[str, ...]:
+        """Steps that are switched on and made no difference on any photo."""
+        return tuple(sorted(step for step, n in _sum(item.steps for item in self.evaluated).items() if not n))
+
+    @property
+    def predictions_digest(self) -> str:
+        """A digest over all predictions; runs that share it differ in nothing that is scored."""
+        total = hashlib.sha256()
+        for item in self.evaluated:
+            total.update(repr((item.sha256, item.prediction)).encode())
+        return total.hexdigest()
+
     def metrics(self) -> dict[str, float]:
         """All numbers by their MLflow names; what stands before the slash is a section of charts in its UI."""
         metrics: dict[str, float] = {}
@@ -138,13 +155,24 @@ class Evaluation:
         for name, interval in self.intervals.items():
             key = f"interval/{name.replace('/', '_')}"
             metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
-        stages = {stage: sum(item.seconds[stage] for item in self.evaluated) for stage in ("bib", "face", "link")}
+        stages = _sum(item.seconds for item in self.evaluated)
         total = sum(stages.values())
         metrics |= {f"runtime/{stage}_seconds": seconds for stage, seconds in stages.items()}
         metrics |= {"runtime/pipeline_seconds": total}
+        metrics |= {f"cache/{stage}_hits": hits for stage, hits in _sum(item.hits for item in self.evaluated).items()}
+        metrics |= {f"cache/{stage}_misses": n for stage, n in _sum(item.misses for item in self.evaluated).items()}
         metrics |= {"count/evaluated": len(self.evaluated), "count/failed": len(self.failed)}
         if total:
             metrics["runtime/photos_per_second"] = len(self.evaluated) / total
         for extra in self.extras:
             metrics |= extra.metrics
         return metrics
+
+
+def _sum(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The sum of each name over all parts."""
+    total: dict[str, float] = {}
+    for part in parts:
+        for name, value in part.items():
+            total[name] = total.get(name, 0) + value
+    return total

@@ -57,12 +57,16 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BibBox(Box):
-    """A bib: where it is, the number on it (`62?` when only part can be read) and what the label says of it."""
+    """A bib: where it is, the number on it (`62?` when only part can be read) and what the label says of it.
+
+    A prediction has a score, and one for each character.
+    """
 
     number: str | None = None
     scope: str = BibScope.BIB
     tags: tuple[str, ...] = ()
     score: float | None = None
+    char_scores: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

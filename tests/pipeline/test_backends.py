@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,30 @@ from harness.config import build, compose
 from harness.errors import WeightsError
 from harness.pipeline import Pipeline
 from harness.pipeline.images import scale_to
-from harness.pipeline.stages import Image
+from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
 from harness.scoring import FaceBox, score_faces
 from tests.conftest import PEOPLE, QUICK, person_picture, unit
 
 FACES = ("yunet", "scrfd")
 BIBS = ("rapidocr",)
+FACE = (FaceBox(**unit(PEOPLE["P001"][1])),)  # type: ignore[arg-type]
 
 
 def pipeline(*overrides: str) -> Pipeline:
     return build(compose(["references=staging", *QUICK, *overrides])).pipeline
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Pixels as a photo that was never seen before."""
+
+    image: Image
+    sha256: str = "0" * 64
+
+
+def look(image: Image) -> Look:
+    return Look(Picture(image))
 
 
 def bgr(picture: Pillow.Image) -> Image:
@@ -44,27 +57,26 @@ def blank() -> Image:
 @pytest.mark.parametrize("name", FACES)
 class TestFaceDetector:
     def test_finds_the_face_where_it_is(self, name: str, runner: Image) -> None:
-        found = pipeline(f"face={name}").face.detect(runner)
-        label = FaceBox(**unit(PEOPLE["P001"][1]))  # type: ignore[arg-type]
-        assert score_faces(found, [label]).detection_f1 == 1.0
+        found = pipeline(f"face={name}").face.detect(look(runner))
+        assert score_faces(found, FACE).detection_f1 == 1.0
 
     def test_gives_scores_and_five_landmarks_inside_the_box(self, name: str, runner: Image) -> None:
-        (face,) = pipeline(f"face={name}").face.detect(runner)
+        (face,) = pipeline(f"face={name}").face.detect(look(runner))
         assert face.score is not None
         assert 0.5 < face.score <= 1
         assert len(face.landmarks) == 5
         assert all(face.x <= x <= face.x + face.w and face.y <= y <= face.y + face.h for x, y in face.landmarks)
 
     def test_finds_nothing_in_a_blank_picture(self, name: str, blank: Image) -> None:
-        assert pipeline(f"face={name}").face.detect(blank) == ()
+        assert pipeline(f"face={name}").face.detect(look(blank)) == ()
 
     def test_a_higher_threshold_finds_no_more(self, name: str, runner: Image) -> None:
-        assert pipeline(f"face={name}", "face.threshold=0.99").face.detect(runner) == ()
+        assert pipeline(f"face={name}", "face.threshold=0.99").face.detect(look(runner)) == ()
 
     def test_is_deterministic_and_leaves_the_picture_alone(self, name: str, runner: Image) -> None:
         before = copy.copy(runner)
         detector = pipeline(f"face={name}").face
-        assert detector.detect(runner) == detector.detect(runner)
+        assert detector.detect(look(runner)) == detector.detect(look(runner))
         assert (runner == before).all()
 
     def test_weights_that_differ_from_the_config_are_refused(self, name: str) -> None:
@@ -75,7 +87,7 @@ class TestFaceDetector:
 @pytest.mark.parametrize("name", BIBS)
 class TestBibReader:
     def test_reads_the_number_and_boxes_the_bib(self, name: str, runner: Image) -> None:
-        (bib,) = pipeline(f"bib={name}").bib.read(runner)
+        (bib,) = pipeline(f"bib={name}").bib.read(look(runner), FACE)
         assert bib.number == "417"
         assert bib.score is not None
         assert bib.score > 0.7
@@ -83,15 +95,15 @@ class TestBibReader:
         assert bib.w > 0.1
 
     def test_reads_nothing_in_a_blank_picture(self, name: str, blank: Image) -> None:
-        assert pipeline(f"bib={name}").bib.read(blank) == ()
+        assert pipeline(f"bib={name}").bib.read(look(blank), FACE) == ()
 
     def test_keeps_only_as_many_digits_as_a_bib_has(self, name: str, runner: Image) -> None:
-        assert pipeline(f"bib={name}", "bib.min_digits=4").bib.read(runner) == ()
+        assert pipeline(f"bib={name}", "bib.rule.min_digits=4").bib.read(look(runner), FACE) == ()
 
     def test_is_deterministic_and_leaves_the_picture_alone(self, name: str, runner: Image) -> None:
         before = copy.copy(runner)
         reader = pipeline(f"bib={name}").bib
-        assert reader.read(runner) == reader.read(runner)
+        assert reader.read(look(runner), FACE) == reader.read(look(runner), FACE)
         assert (runner == before).all()
 
     def test_weights_that_differ_from_the_config_are_refused(self, name: str) -> None:
@@ -100,9 +112,10 @@ class TestBibReader:
 
 
 def test_the_whole_pipeline_links_what_it_found(runner: Image) -> None:
-    prediction, seconds = pipeline().predict(runner)
+    seen = look(runner)
+    prediction = pipeline().predict(seen)
     assert [(link.bib_index, link.face_index) for link in prediction.links] == [(0, 0)]
-    assert set(seconds) == {"bib", "face", "link"}
+    assert set(seen.seconds) == {"face", "text", "read"}
 
 
 class TestWeights:

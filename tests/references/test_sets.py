@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from PIL import Image
 
 from harness.errors import PhotoError, ReferenceSetError
 from harness.references.photos import read_photo
-from harness.references.sets import load_set, split_of
-from harness.types import Split
+from harness.references.sets import ReferencePhoto, digest, load_set, split_of
+from harness.types import BibBox, BibFaceLink, FaceBox, Split
 
 
 def test_labels_come_with_their_photo(tiny_set: Path) -> None:
@@ -91,3 +92,22 @@ def test_a_photo_with_other_bytes_than_its_name_says_is_refused(tmp_path: Path) 
 def test_a_missing_photo_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PhotoError, match=r"gone.jpg: cannot be read: No such file"):
         read_photo(tmp_path / "gone.jpg", "0" * 64)
+
+
+def test_the_digest_of_known_labels_never_changes() -> None:
+    photo = ReferencePhoto(
+        sha256="a" * 64,
+        name="a.jpg",
+        path=Path("a.jpg"),
+        split="iteration",
+        bib_labeled=True,
+        bibs=(BibBox(x=0.1, y=0.2, w=0.3, h=0.4, number="62?", scope="bib_obscured", tags=("torn",)),),
+        bib_tags=("dark_bib",),
+        face_labeled=True,
+        faces=(FaceBox(x=0.5, y=0.6, w=0.1, h=0.1, identity="Ada", tags=("tiny",)),),
+        face_tags=(),
+        links=(BibFaceLink(0, 0),),
+    )
+    assert digest([photo]) == "cf709618f39359d59f1adbeacf7d02ce8bfccbb4405d4f75f6de74d553a4301c"
+    assert digest([replace(photo, name="b.jpg", path=Path("b.jpg"))]) == digest([photo])
+    assert digest([replace(photo, links=())]) != digest([replace(photo, links=None)]) != digest([photo])

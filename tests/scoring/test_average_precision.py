@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycocotools.coco import COCO  # type: ignore[import-untyped]
-from pycocotools.cocoeval import COCOeval  # type: ignore[import-untyped]
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
 
 from harness.scoring.average_precision import ApPhoto, ApScorecard, average_precision
 from harness.scoring.boxes import Floats

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import normalized_mutual_info_score  # type: ignore[import-untyped]
-from sklearn.metrics.cluster import pair_confusion_matrix  # type: ignore[import-untyped]
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.cluster import pair_confusion_matrix
 
 from harness.scoring.clusters import ClusterScorecard, score_clusters
 

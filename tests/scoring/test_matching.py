@@ -19,7 +19,6 @@ from harness.scoring.matching import (
     match_by_key,
     match_greedy,
     match_optimal,
-    pairs_within_photos,
 )
 from harness.types import Box
 
@@ -37,6 +36,12 @@ def boxes(*photos: Sequence[Xywh]) -> Boxes:
 
 def batch(photos: Sequence[tuple[Sequence[Xywh], Sequence[Xywh]]]) -> tuple[Boxes, Boxes]:
     return boxes(*(p for p, _ in photos)), boxes(*(t for _, t in photos))
+
+
+def pairs_within_photos(a: Boxes, b: Boxes) -> list[tuple[int, int]]:
+    """Rows of every pair that shares a photo."""
+    photo_of_a, photo_of_b = a.photo_index.tolist(), b.photo_index.tolist()
+    return [(i, j) for i, photo in enumerate(photo_of_a) for j, other in enumerate(photo_of_b) if photo == other]
 
 
 def plain_iou(a: Xywh, b: Xywh) -> float:
@@ -83,9 +88,8 @@ def one_to_one(matches: Matches) -> bool:
 class TestPairs:
     def test_every_pair_of_a_photo_and_none_across_photos(self) -> None:
         unit = (0.0, 0.0, 1.0, 1.0)
-        a, b = boxes([unit, unit], [], [unit]), boxes([unit], [unit], [unit, unit])
-        left, right = pairs_within_photos(a, b)
-        assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 2), (2, 3)]
+        found = overlaps.overlapping_pairs(boxes([unit, unit], [], [unit]), boxes([unit], [unit], [unit, unit]))
+        assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 2), (2, 3)]
 
     @given(photo_lists, st.sampled_from([1, 3, 1 << 16]))
     @settings(deadline=None)
@@ -96,8 +100,9 @@ class TestPairs:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(overlaps, "BLOCK", block)
             found = overlaps.overlapping_pairs(a, b)
-        rows = zip(*(side.tolist() for side in pairs_within_photos(a, b)), strict=True)
-        expected = [(i, j, v) for i, j in rows if (v := plain_iou(tuple(a.xywh[i]), tuple(b.xywh[j]))) > 0]
+        expected = [
+            (i, j, v) for i, j in pairs_within_photos(a, b) if (v := plain_iou(tuple(a.xywh[i]), tuple(b.xywh[j]))) > 0
+        ]
         assert list(zip(found.left.tolist(), found.right.tolist(), found.iou.tolist(), strict=True)) == expected
 
     def test_a_part_of_a_batch_keeps_its_photos(self) -> None:
@@ -255,7 +260,7 @@ class TestByKey:
         matches, _ = match_by_key(predictions, targets, keys, target_keys)
         candidates = sorted(
             (-plain_iou(tuple(predictions.xywh[i]), tuple(targets.xywh[j])), i, j)
-            for i, j in zip(*(side.tolist() for side in pairs_within_photos(predictions, targets)), strict=True)
+            for i, j in pairs_within_photos(predictions, targets)
             if keys[i] is not None and keys[i] == target_keys[j]
         )
         chosen: dict[int, int] = {}

@@ -6,9 +6,20 @@ import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
-from harness.cli import confidence, mlflow
+from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats
 
-COMMANDS: tuple[ModuleType, ...] = (confidence, mlflow)
+COMMANDS: tuple[ModuleType, ...] = (
+    prepare,
+    scan,
+    stats,
+    freeze,
+    frozen_list,
+    import_,
+    export,
+    confidence,
+    cache,
+    mlflow,
+)
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -19,5 +30,10 @@ def run_command(arguments: Sequence[str]) -> int:
         own = commands.add_parser(command.NAME, help=command.HELP, description=command.__doc__, allow_abbrev=False)
         command.configure(own)
         own.set_defaults(run=command.run)
-    parsed = parser.parse_args(arguments)
+    # argparse gives up on overrides that follow an option: it has filled them, with nothing, before the option.
+    parsed, rest = parser.parse_known_args(arguments)
+    if any(item.startswith("-") or "=" not in item for item in rest) or (rest and not hasattr(parsed, "overrides")):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        parsed.overrides += rest
     return int(parsed.run(parsed))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-from harness.pipeline.stages import BibReader, FaceDetector, Image, Linker
+from harness.pipeline.looks import Look
+from harness.pipeline.stages import BibReader, FaceDetector, Linker
 from harness.pipeline.weights import Weights
 from harness.types import PhotoPrediction
 
@@ -28,14 +28,9 @@ class Pipeline:
         self.bib.load()
         self.face.load()
 
-    def predict(self, image: Image) -> tuple[PhotoPrediction, dict[str, float]]:
-        """All that the pipeline says about one BGR image, and the seconds that each stage took."""
-        start = time.perf_counter()
-        bibs = self.bib.read(image)
-        after_bibs = time.perf_counter()
-        faces = self.face.detect(image)
-        after_faces = time.perf_counter()
-        links = self.link.link(bibs, faces, aspect=image.shape[1] / image.shape[0])
-        end = time.perf_counter()
-        seconds = {"bib": after_bibs - start, "face": after_faces - after_bibs, "link": end - after_faces}
-        return PhotoPrediction(bibs, faces, links), seconds
+    def predict(self, look: Look) -> PhotoPrediction:
+        """All that the pipeline says about one photo; `look` keeps what it cost."""
+        faces = self.face.detect(look)
+        bibs = self.bib.read(look, faces)
+        width, height = look.size
+        return PhotoPrediction(bibs, faces, self.link.link(bibs, faces, aspect=width / height))

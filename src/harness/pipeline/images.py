@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
-from harness.pipeline.stages import Image
+from harness.pipeline.looks import Image
 
 
 class UnitBox(TypedDict):
@@ -29,6 +30,23 @@ def scale_to(image: Image, long_side: int) -> tuple[Image, float]:
     size = (max(1, round(width * factor)), max(1, round(height * factor)))
     method = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
     return np.asarray(cv2.resize(image, size, interpolation=method), dtype=np.uint8), factor
+
+
+def straighten(image: Image, corners: NDArray[np.float64], min_height: int) -> Image:
+    """The quadrilateral with these corners (clockwise from the top left, in pixels) as an upright picture.
+
+    It is at least `min_height` pixels high.
+    """
+    import cv2
+
+    top, right, bottom, left = (float(np.linalg.norm(corners[i] - corners[(i + 1) % 4])) for i in range(4))
+    width, height = max(top, bottom), max(left, right)
+    factor = max(1.0, min_height / max(height, 1.0))
+    size = (max(1, round(width * factor)), max(1, round(height * factor)))
+    target = np.array([[0, 0], [size[0], 0], size, [0, size[1]]], dtype=np.float32)
+    transform = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
+    flat = cv2.warpPerspective(image, transform, size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(flat, dtype=np.uint8)
 
 
 def to_unit(left: float, top: float, right: float, bottom: float, image: Image) -> UnitBox:

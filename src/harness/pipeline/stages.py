@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from harness.pipeline.looks import Backend, Look
 from harness.pipeline.weights import Weights
 from harness.types import BibBox, BibFaceLink, FaceBox
 
-Image = NDArray[np.uint8]
 
-
-class ModelStage(Protocol):
+class ModelStage(Backend, Protocol):
     """A stage that needs weights."""
 
     @property
@@ -29,18 +25,18 @@ class ModelStage(Protocol):
         """Open the models; raises WeightsError where they cannot be had."""
 
 
-class BibReader(ModelStage, Protocol):
-    """Finds bibs and reads their numbers."""
-
-    def read(self, image: Image) -> tuple[BibBox, ...]:
-        """The bibs of a BGR image, each with number and score."""
-
-
 class FaceDetector(ModelStage, Protocol):
     """Finds faces."""
 
-    def detect(self, image: Image) -> tuple[FaceBox, ...]:
-        """The faces of a BGR image, each with score and landmarks."""
+    def detect(self, look: Look) -> tuple[FaceBox, ...]:
+        """The faces of a photo, each with score and landmarks."""
+
+
+class BibReader(ModelStage, Protocol):
+    """Finds bibs and reads their numbers."""
+
+    def read(self, look: Look, faces: Sequence[FaceBox]) -> tuple[BibBox, ...]:
+        """The bibs of a photo, each with number and score. The faces found in it may guide where to look."""
 
 
 class Linker(Protocol):

@@ -1,21 +1,27 @@
 """The label files of a reference set: their shape, read and checked once at this edge, and written atomically.
 
-Everything is JSON, keyed by the SHA-256 of a photo's bytes. A file that does not fit is refused with the file, the
-record and the field that is wrong; nothing past this module sees an unchecked value.
+Everything is JSON, keyed by the SHA-256 of a photo's bytes, one photo a line. A file that does not fit is refused with
+the file, the record and the field that is wrong; nothing past this module sees an unchecked value, and no value is
+bent to fit: a coordinate in quotes is an error.
+
+A file of an older schema version loads, with its old vocabulary, and is written back as the current one; a newer one is
+refused. `revision` counts the writes of a file, `changed` says at which of them each photo changed last.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
+import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from harness.checks import Share, first_error
+from harness.checks import first_error
 from harness.errors import ReferenceSetError
+from harness.references.disk import write_atomically
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
 SCHEMA_VERSION = 3
@@ -27,31 +33,45 @@ FaceBoxTag = Literal["tiny", "blurry", "occluded", "profile", "looking_down"]
 _OLD_FACE_SCOPES = {"ignore": "exclude", "unknown": "uncertain"}
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Index = Annotated[int, Field(ge=0)]
+Index = Annotated[int, Field(ge=0, le=2**53, strict=True)]
+Size = Annotated[int, Field(gt=0, le=2**53, strict=True)]
+Coordinate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
 
 
-class _Record(BaseModel):
+def _current_scope(scope: Any) -> Any:
+    return _OLD_FACE_SCOPES.get(scope, scope) if isinstance(scope, str) else scope
+
+
+class Record(BaseModel):
+    """Something in a label file; a key that is not known is refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PhotoRecord(_Record):
-    """One photo of the index. `names` are the file names that it was added under."""
+class PhotoRecord(Record):
+    """One photo of the index, upright. `names` are the file names that it was added under."""
 
     names: list[str] = Field(min_length=1)
-    width: int = Field(gt=0)
-    height: int = Field(gt=0)
-    bytes: int = Field(gt=0)
+    width: Size
+    height: Size
+    bytes: Size
     added_at: str
     split: Literal["iteration", "holdout"]
 
 
-class BibRecord(_Record):
+class BoxRecord(Record):
+    """Where something is, in shares of the upright photo; no width and no height where nobody drew it."""
+
+    x: Coordinate
+    y: Coordinate
+    w: Coordinate
+    h: Coordinate
+
+
+class BibRecord(BoxRecord):
     """One labelled bib."""
 
-    x: Share
-    y: Share
-    w: Share
-    h: Share
     number: str | None = None
     scope: BibScope = BibScope.BIB
     tags: list[str] = []
@@ -69,14 +89,10 @@ class BibRecord(_Record):
         )
 
 
-class FaceRecord(_Record):
+class FaceRecord(BoxRecord):
     """One labelled face."""
 
-    x: Share
-    y: Share
-    w: Share
-    h: Share
-    scope: Annotated[FaceScope, BeforeValidator(lambda s: _OLD_FACE_SCOPES.get(s, s))] = FaceScope.KEEP
+    scope: Annotated[FaceScope, BeforeValidator(_current_scope)] = FaceScope.KEEP
     identity: str | None = None
     tags: list[FaceBoxTag] = []
 
@@ -93,49 +109,73 @@ class FaceRecord(_Record):
         )
 
 
-class BibLabels(_Record):
+class BibLabels(Record):
     """What a person said about the bibs of one photo."""
 
-    labeled: bool = False
+    labeled: Flag = False
     boxes: list[BibRecord] = []
     tags: list[BibPhotoTag] = []
 
 
-class FaceLabels(_Record):
+class FaceLabels(Record):
     """What a person said about the faces of one photo."""
 
-    labeled: bool = False
+    labeled: Flag = False
     boxes: list[FaceRecord] = []
     tags: list[FacePhotoTag] = []
 
+    @property
+    def done(self) -> bool:
+        """Whether somebody has looked: said so, drew a box or set a tag."""
+        return self.labeled or bool(self.boxes or self.tags)
 
-class _File(_Record):
+
+#: The links of one photo: pairs of positions in its two label lists.
+LinkPairs = list[tuple[Index, Index]]
+
+
+class LabelFile(Record):
+    """One file of a reference set. What is not said by photo, if anything, stands before `photos`."""
+
+    FILE_NAME: ClassVar[str]
+
     schema_version: Literal[3] = 3
     revision: Index = 0
+    changed: dict[Sha256, Index] = {}
 
 
-class PhotoIndex(_File):
-    """`photo_index.json`."""
+class PhotoFile(LabelFile):
+    """A file with one record a photo; what a record is, each kind says."""
 
+    photos: dict[Sha256, Any] = {}
+
+
+class PhotoIndex(PhotoFile):
+    """The photos of the set."""
+
+    FILE_NAME = "photo_index.json"
     photos: dict[Sha256, PhotoRecord] = {}
 
 
-class BibGroundTruth(_File):
-    """`bib_ground_truth.json`."""
+class BibGroundTruth(PhotoFile):
+    """What people said about bibs."""
 
+    FILE_NAME = "bib_ground_truth.json"
     photos: dict[Sha256, BibLabels] = {}
 
 
-class FaceGroundTruth(_File):
-    """`face_ground_truth.json`."""
+class FaceGroundTruth(PhotoFile):
+    """What people said about faces."""
 
+    FILE_NAME = "face_ground_truth.json"
     photos: dict[Sha256, FaceLabels] = {}
 
 
-class BibFaceLinks(_File):
-    """`bib_face_links.json`: pairs of positions in the label lists; `[]` says that somebody looked and found none."""
+class BibFaceLinks(PhotoFile):
+    """Which face wears which bib; `[]` says that somebody looked and found no link."""
 
-    photos: dict[Sha256, list[tuple[Index, Index]]] = {}
+    FILE_NAME = "bib_face_links.json"
+    photos: dict[Sha256, LinkPairs] = {}
 
     def links(self, photo: str) -> tuple[BibFaceLink, ...] | None:
         """The links of one photo, or None where they were never labelled."""
@@ -143,66 +183,92 @@ class BibFaceLinks(_File):
         return None if pairs is None else tuple(BibFaceLink(bib, face) for bib, face in pairs)
 
 
-class FaceIdentities(_File):
-    """`face_identities.json`: the names in use, and pairs of faces known to be (or not to be) one person."""
+class FaceIdentities(LabelFile):
+    """The names in use, and groups of faces known to be (or not to be) one person."""
 
+    FILE_NAME = "face_identities.json"
     names: list[str] = []
     must_link: list[list[str]] = []
     cannot_link: list[list[str]] = []
 
 
-FILE_NAMES: dict[type[_File], str] = {
-    PhotoIndex: "photo_index.json",
-    BibGroundTruth: "bib_ground_truth.json",
-    FaceGroundTruth: "face_ground_truth.json",
-    BibFaceLinks: "bib_face_links.json",
-    FaceIdentities: "face_identities.json",
-}
-
-F = TypeVar("F", bound=_File)
+F = TypeVar("F", bound=LabelFile)
 
 
 def read_file(root: Path, kind: type[F]) -> F:
     """Read and check one label file; a file that is not there is an empty one."""
-    path = root / FILE_NAMES[kind]
+    path = root / kind.FILE_NAME
     try:
         text = path.read_bytes()
     except FileNotFoundError:
         return kind()
     except OSError as error:
         raise ReferenceSetError(f"{path}: cannot be read: {error.strerror}") from error
+    return decode(path, text, kind)
+
+
+def decode(path: Path, text: bytes, kind: type[F]) -> F:
+    """Check the content of a label file; `path` is for the error."""
+    with no_collection():
+        try:
+            return kind.model_validate_json(text)
+        except ValidationError:
+            pass  # of an older version, or broken: what follows takes longer and says which
+        try:
+            return kind.model_validate(_upgraded(path, orjson.loads(text)))
+        except orjson.JSONDecodeError as error:
+            raise ReferenceSetError(f"{path}: not JSON: {error}") from error
+        except ValidationError as error:
+            raise ReferenceSetError(f"{path}: {first_error(error)}") from error
+
+
+def encode(content: LabelFile) -> bytes:
+    """The bytes of a label file: what it says of itself, one photo a line, then which photo changed when."""
+    lines = encode_photos(type(content), content.photos) if isinstance(content, PhotoFile) else {}
+    return encode_with(content, lines)
+
+
+def encode_photos(kind: type[PhotoFile], photos: dict[str, Any]) -> dict[str, bytes]:
+    """The lines of some photos of a file."""
+    dumped = kind.model_construct(photos=photos).model_dump(mode="json", include={"photos"})["photos"]
+    return {photo: b'"%s":%s' % (photo.encode(), orjson.dumps(record)) for photo, record in dumped.items()}
+
+
+def encode_with(content: LabelFile, lines: dict[str, bytes]) -> bytes:
+    """The bytes of a label file whose photos have been encoded already."""
+    text = orjson.dumps(content.model_dump(mode="json", exclude={"photos", "changed"}))[:-1]
+    if isinstance(content, PhotoFile):
+        text += b',"photos":{\n' + b",\n".join(lines.values()) + b"\n}"
+    if content.changed:
+        text += b',"changed":' + orjson.dumps(content.changed)
+    return text + b"}\n"
+
+
+def write_file(root: Path, content: LabelFile) -> None:
+    """Write one label file atomically: at any moment the disk holds the old one or the new one."""
+    write_atomically(root / content.FILE_NAME, encode(content))
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """No garbage collection: making many objects that all stay sets it off again and again, for 4/5 of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
-        data = json.loads(text)
-    except ValueError as error:
-        raise ReferenceSetError(f"{path}: not JSON: {error}") from error
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _upgraded(path: Path, data: Any) -> Any:
+    """The content as the current schema version has it. Versions 1 and 2 differ in their vocabulary alone."""
+    if not isinstance(data, dict):
+        return data
+    version = data.get("schema_version", 1)
+    if type(version) is int and version > SCHEMA_VERSION:
         raise ReferenceSetError(
             f"{path}: schema_version {version} is newer than {SCHEMA_VERSION}, the newest this harness reads; "
             "upgrade the harness"
         )
-    try:
-        return kind.model_validate(data)
-    except ValidationError as error:
-        raise ReferenceSetError(f"{path}: {first_error(error)}") from error
-
-
-def write_file(root: Path, content: _File) -> None:
-    """Write one label file atomically: at any moment the disk holds the old one or the new one."""
-    path = root / FILE_NAMES[type(content)]
-    text = json.dumps(content.model_dump(mode="json"), ensure_ascii=False, indent=1)
-    write_atomically(path, text.encode())
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside, flush to disk, then rename over `path`."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    return {**data, "schema_version": SCHEMA_VERSION} if version in (1, 2) and type(version) is int else data

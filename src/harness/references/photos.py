@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import hashlib
-import io
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import PhotoError
+from harness.references.photo_files import read_bytes, upright
 
 Image = NDArray[np.uint8]
 
 
-def read_photo(path: Path, sha256: str) -> Image:
-    """Decode a photo to BGR with its EXIF orientation applied.
+@dataclass(frozen=True)
+class OpenedPhoto:
+    """A photo whose bytes are what its name says; its pixels are decoded when somebody asks for them."""
 
-    Truncated or broken files raise a PhotoError; so does a file whose content does not match its hash.
-    """
-    from PIL import Image as Pillow
-    from PIL import ImageOps
+    path: Path
+    sha256: str
+    content: bytes
 
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise PhotoError(f"{path}: cannot be read: {error.strerror}") from error
+    @cached_property
+    def image(self) -> Image:
+        """The pixels in BGR, with the EXIF orientation applied. Raises PhotoError for a truncated or broken file."""
+        return np.ascontiguousarray(np.asarray(upright(self.path, self.content))[:, :, ::-1])
+
+
+def open_photo(path: Path, sha256: str) -> OpenedPhoto:
+    """Read a photo's bytes and check them. Raises PhotoError for a file that is missing or has other content."""
+    content = read_bytes(path)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise PhotoError(f"{path}: content has SHA-256 {found[:12]}..., expected {sha256[:12]}...")
-    try:
-        with Pillow.open(io.BytesIO(content)) as opened:
-            upright = ImageOps.exif_transpose(opened).convert("RGB")
-    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
-        raise PhotoError(f"{path}: not a readable picture: {error}") from error
-    return np.ascontiguousarray(np.asarray(upright)[:, :, ::-1])
+    return OpenedPhoto(path, sha256, content)
+
+
+def read_photo(path: Path, sha256: str) -> Image:
+    """The checked and decoded pixels of a photo."""
+    return open_photo(path, sha256).image

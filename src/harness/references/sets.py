@@ -5,19 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import ReferenceSetError
-from harness.references.files import (
-    BibFaceLinks,
-    BibGroundTruth,
-    BibLabels,
-    FaceGroundTruth,
-    FaceLabels,
-    PhotoIndex,
-    read_file,
-)
+from harness.references.contents import NO_BIBS, NO_FACES, Contents, read_contents
+from harness.references.photo_files import FOLDER, stored_photos
+from harness.references.store import LabelStore
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, Split
 
 HOLDOUT_SHARE = 0.3
@@ -69,8 +63,9 @@ class StagingSet:
     split: Split
 
     def load(self) -> ReferenceSet:
-        """Read and check the folder."""
-        return load_set(Path(self.root), "staging", self.split)
+        """Read and check the folder, between two edits of whoever is labelling."""
+        root = Path(self.root)
+        return select(LabelStore(root).contents(), root, "staging", self.split)
 
 
 def split_of(sha256: str) -> Split:
@@ -79,35 +74,37 @@ def split_of(sha256: str) -> Split:
 
 
 def load_set(root: Path, name: str, split: str) -> ReferenceSet:
-    """Load the photos of `split` with their labels from the files under `root`."""
+    """Load the photos of `split` with their labels from a folder that nobody is writing to."""
     if not (root / "photo_index.json").is_file():
         raise ReferenceSetError(
             f"references.root: no reference set at {root} (expected a folder with photo_index.json)"
         )
-    index = read_file(root, PhotoIndex)
-    bibs = read_file(root, BibGroundTruth)
-    faces = read_file(root, FaceGroundTruth)
-    links = read_file(root, BibFaceLinks)
+    return select(read_contents(root), root, name, split)
+
+
+def select(contents: Contents, root: Path, name: str, split: str) -> ReferenceSet:
+    """The photos of `split` with their labels, in the order of their names; `root` is where the photos lie."""
+    stored = stored_photos(root)
     photos = []
-    for sha256, record in sorted(index.photos.items(), key=lambda item: (item[1].names[0], item[0])):
+    for sha256, record in sorted(contents.index.photos.items(), key=lambda item: (item[1].names[0], item[0])):
         if split not in (Split.FULL, record.split):
             continue
-        bib = bibs.photos.get(sha256, BibLabels())
-        face = faces.photos.get(sha256, FaceLabels())
+        bib = contents.bibs.photos.get(sha256, NO_BIBS)
+        face = contents.faces.photos.get(sha256, NO_FACES)
         photo = ReferencePhoto(
             sha256=sha256,
             name=record.names[0],
-            path=_photo_path(root, sha256),
+            # One that is missing is found out when it is read, and fails that photo alone.
+            path=stored.get(sha256, root / FOLDER / sha256),
             split=record.split,
             bib_labeled=bib.labeled,
             bibs=tuple(box.box() for box in bib.boxes),
             bib_tags=tuple(bib.tags),
-            face_labeled=face.labeled or bool(face.boxes or face.tags),
+            face_labeled=face.done,
             faces=tuple(box.box() for box in face.boxes),
             face_tags=tuple(face.tags),
-            links=links.links(sha256),
+            links=contents.links.links(sha256),
         )
-        _check_links(root, photo)
         photos.append(photo)
     if not photos:
         raise ReferenceSetError(f"references.split: no photo of {root} is in the split {split!r}")
@@ -115,24 +112,22 @@ def load_set(root: Path, name: str, split: str) -> ReferenceSet:
 
 
 def digest(photos: Iterable[ReferencePhoto]) -> str:
-    """SHA-256 over every photo's hash and labels in hash order, whatever the files are called and wherever they lie."""
+    """SHA-256 over every photo's hash and labels in hash order, whatever the files are called and wherever they lie.
+
+    The fields are named one by one: a frozen set must keep its digest when a class gets a new field.
+    """
     total = hashlib.sha256()
     for photo in sorted(photos, key=lambda photo: photo.sha256):
-        record = asdict(photo)
-        del record["path"], record["name"]
-        total.update(json.dumps(record, sort_keys=True).encode())
+        record = [
+            photo.sha256,
+            photo.split,
+            photo.bib_labeled,
+            [[*box.xywh, box.number, box.scope, list(box.tags)] for box in photo.bibs],
+            list(photo.bib_tags),
+            photo.face_labeled,
+            [[*box.xywh, box.scope, box.identity, list(box.tags)] for box in photo.faces],
+            list(photo.face_tags),
+            None if photo.links is None else [[link.bib_index, link.face_index] for link in photo.links],
+        ]
+        total.update(json.dumps(record).encode())
     return total.hexdigest()
-
-
-def _photo_path(root: Path, sha256: str) -> Path:
-    """The photo's file; one that is missing is found out when it is read, and fails that photo alone."""
-    return next((root / "photos").glob(f"{sha256}.*"), root / "photos" / sha256)
-
-
-def _check_links(root: Path, photo: ReferencePhoto) -> None:
-    for link in photo.links or ():
-        if link.bib_index >= len(photo.bibs) or link.face_index >= len(photo.faces):
-            raise ReferenceSetError(
-                f"{root / 'bib_face_links.json'}: photos.{photo.sha256}: link [{link.bib_index}, {link.face_index}] "
-                f"points past the {len(photo.bibs)} bibs and {len(photo.faces)} faces of the photo"
-            )

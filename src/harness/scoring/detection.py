@@ -13,9 +13,10 @@ from itertools import chain
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, Ints, intersection, iou, same_photos
+from harness.scoring.boxes import Bools, Boxes, Ints, intersection, same_photos
 from harness.scoring.cards import Ratio, Scorecard
-from harness.scoring.matching import Matches, match_greedy, pairs_within_photos
+from harness.scoring.matching import Matches, match_greedy
+from harness.scoring.overlaps import overlapping_pairs
 from harness.types import BibBox, FaceBox
 
 HALF = 0.5
@@ -138,11 +139,10 @@ def detect(
 
 
 def _covers(predictions: Boxes, regions: Boxes, eligible: Bools, threshold: float) -> Bools:
-    left, right = pairs_within_photos(predictions, regions)
-    keep = eligible[right] & predictions.has_coords[left]
-    left, right = left[keep], right[keep]
-    a, b = predictions.xywh[left], regions.xywh[right]
-    covering = (iou(a, b) >= threshold) | (intersection(a, b) >= HALF * a[:, 2] * a[:, 3])
+    pairs = overlapping_pairs(predictions, regions)
+    pairs = pairs.where(eligible[pairs.right])
+    a = predictions.xywh[pairs.left]
+    inside = intersection(a, regions.xywh[pairs.right]) >= HALF * a[:, 2] * a[:, 3]
     result = np.zeros(len(predictions), dtype=bool)
-    result[left[covering]] = True
+    result[pairs.left[(pairs.iou >= threshold) | inside]] = True
     return result

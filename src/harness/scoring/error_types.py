@@ -17,10 +17,11 @@ import numpy as np
 
 from harness.scoring import bibs as bib_rules
 from harness.scoring import faces as face_rules
-from harness.scoring.boxes import Floats, Ints, iou
+from harness.scoring.boxes import Floats, Ints
 from harness.scoring.cards import Scorecard, Tally
 from harness.scoring.detection import Detection
-from harness.scoring.matching import UNMATCHED, pairs_within_photos
+from harness.scoring.matching import UNMATCHED
+from harness.scoring.overlaps import overlapping_pairs
 from harness.types import PhotoLabels, PhotoPrediction
 
 #: Below this IoU a prediction has nothing to do with a target.
@@ -106,11 +107,9 @@ def _columns(detection: Detection, iou_threshold: float) -> dict[str, Ints]:
 
 def _nearest_target(detection: Detection) -> tuple[Floats, Ints]:
     """For each prediction the greatest IoU with a target, and that target (the first of equals); -1 where none."""
-    left, right = pairs_within_photos(detection.predictions, detection.targets)
-    eligible = detection.is_target[right]
-    left, right = left[eligible], right[eligible]
-    value = iou(detection.predictions.xywh[left], detection.targets.xywh[right])
+    pairs = overlapping_pairs(detection.predictions, detection.targets)
+    pairs = pairs.where(detection.is_target[pairs.right])
     best, nearest = np.zeros(len(detection.predictions)), np.full(len(detection.predictions), UNMATCHED, dtype=np.int64)
-    order = np.lexsort((-right, value))  # the last write wins: greatest IoU, then the lowest row
-    best[left[order]], nearest[left[order]] = value[order], right[order]
+    order = np.lexsort((-pairs.right, pairs.iou))  # the last write wins: greatest IoU, then the lowest row
+    best[pairs.left[order]], nearest[pairs.left[order]] = pairs.iou[order], pairs.right[order]
     return best, nearest

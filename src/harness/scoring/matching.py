@@ -53,16 +53,6 @@ class DuplicateKey:
     targets: int
 
 
-def pairs_within_photos(a: Boxes, b: Boxes) -> tuple[Ints, Ints]:
-    """Rows of every pair (one of `a`, one of `b`) that share a photo, ordered by row of `a`, then of `b`."""
-    same_photos(a, b)
-    photo = a.photo_index
-    partners = np.diff(b.offsets)[photo]
-    left = np.repeat(np.arange(len(a)), partners)
-    first = np.repeat(b.offsets[photo] - (np.cumsum(partners) - partners), partners)
-    return left, first + np.arange(len(left))
-
-
 def match_greedy(predictions: Boxes, targets: Boxes, threshold: float, eligible: Bools | None = None) -> Matches:
     """Match greedily, best IoU first. `eligible` leaves the other targets out."""
     if not 0 < threshold <= 1:

@@ -20,11 +20,12 @@ _MOST_JOBS = 1000
 
 @dataclass(frozen=True)
 class SweepOverview:
-    """Where a sweep's overview is, and its table."""
+    """Where a sweep's overview is, its table, and the runs that a swept value left with identical predictions."""
 
     run_id: str
     jobs: int
     table: str
+    identical: tuple[tuple[str, ...], ...]
 
 
 def runs_page(experiment: str, search: str = "", chart: bool = False) -> str:
@@ -56,7 +57,9 @@ def log_sweep(store: LocalStore, sweep_id: str) -> SweepOverview | None:
     ]
     table = _markdown(names, rows)
     chart = runs_page(opened.runs_experiment, search, chart=True)
+    identical = _identical(runs)
     description = f"{len(runs)} runs, sweep `{sweep_id}`. [Compare them in a chart]({chart}).\n\n{table}"
+    description += "".join(f"\n\n**Same predictions on every photo**: {', '.join(same)}." for same in identical)
     with tracked_run(opened, opened.sweeps_experiment, f"sweep {sweep_id}", {"sweep_id": sweep_id}) as run:
         columns = {name: [row[number] for row in rows] for number, name in enumerate(names)}
         record = RunRecord(
@@ -67,13 +70,22 @@ def log_sweep(store: LocalStore, sweep_id: str) -> SweepOverview | None:
             tables={"sweep.json": columns},
         )
         run.log(record)
-    return SweepOverview(run.run_id, len(runs), _text(names, rows))
+    return SweepOverview(run.run_id, len(runs), _text(names, rows), identical)
 
 
 def _varied(runs: Sequence[Any]) -> list[str]:
     """The parameters that are not the same in all runs."""
     keys = sorted({key for run in runs for key in run.data.params})
     return [key for key in keys if len({run.data.params.get(key) for run in runs}) > 1]
+
+
+def _identical(runs: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
+    """Names of runs that predicted the same everywhere: what differs in their configs changed nothing."""
+    groups: dict[str, list[str]] = {}
+    for run in runs:
+        if digest := run.data.tags.get("predictions.digest"):
+            groups.setdefault(digest, []).append(run.info.run_name)
+    return tuple(tuple(names) for names in groups.values() if len(names) > 1)
 
 
 def _cell(value: Any) -> str:

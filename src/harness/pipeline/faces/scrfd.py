@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from harness.checks import Pixels, Share
 from harness.errors import WeightsError
-from harness.pipeline.images import scale_to, to_unit
-from harness.pipeline.stages import Image
+from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
+from harness.pipeline.images import scale_to
+from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
 from harness.types import FaceBox
 
@@ -20,6 +21,8 @@ _STRIDE = 32
 @dataclass(frozen=True)
 class Scrfd:
     """insightface's SCRFD on the photo scaled to `long_side`."""
+
+    CHEAP: ClassVar = frozenset({"threshold"})
 
     long_side: Pixels
     threshold: Share
@@ -35,21 +38,17 @@ class Scrfd:
         """Open the model."""
         _detector(self.weights)
 
-    def detect(self, image: Image) -> tuple[FaceBox, ...]:
+    def detect(self, look: Look) -> tuple[FaceBox, ...]:
         """Faces with a score of at least `threshold`, best first."""
+        return to_faces(look.see("face", self, None, self._see), self.threshold)
+
+    def _see(self, image: Image) -> SeenFaces:
         scaled, factor = scale_to(image, self.long_side)
         detector = _detector(self.weights)
-        detector.det_thresh, detector.nms_thresh = self.threshold, self.nms_iou
+        detector.det_thresh, detector.nms_thresh = FLOOR, self.nms_iou
         height, width = (math.ceil(side / _STRIDE) * _STRIDE for side in scaled.shape[:2])
         boxes, landmarks = detector.detect(scaled, input_size=(width, height))
-        return tuple(_face(box, points, factor, image) for box, points in zip(boxes, landmarks, strict=True))
-
-
-def _face(box: Any, points: Any, factor: float, image: Image) -> FaceBox:
-    height, width = image.shape[:2]
-    left, top, right, bottom = (box[:4] / factor).tolist()
-    landmarks = tuple((x / width, y / height) for x, y in (points / factor).tolist())
-    return FaceBox(**to_unit(left, top, right, bottom, image), score=float(box[4]), landmarks=landmarks)
+        return seen_faces(boxes[:, :4] / factor, landmarks / factor, boxes[:, 4], image)
 
 
 @lru_cache(maxsize=1)

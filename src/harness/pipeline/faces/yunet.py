@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from harness.checks import Pixels, Share
-from harness.pipeline.images import scale_to, to_unit
-from harness.pipeline.stages import Image
+from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
+from harness.pipeline.images import scale_to
+from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
 from harness.types import FaceBox
 
@@ -18,6 +21,8 @@ _TOP_K = 5000
 @dataclass(frozen=True)
 class YuNet:
     """OpenCV's face detector on the photo scaled to `long_side`."""
+
+    CHEAP: ClassVar = frozenset({"threshold"})
 
     long_side: Pixels
     threshold: Share
@@ -33,22 +38,21 @@ class YuNet:
         """Open the model."""
         _detector(self.weights)
 
-    def detect(self, image: Image) -> tuple[FaceBox, ...]:
+    def detect(self, look: Look) -> tuple[FaceBox, ...]:
         """Faces with a score of at least `threshold`, in YuNet's order."""
+        return to_faces(look.see("face", self, None, self._see), self.threshold)
+
+    def _see(self, image: Image) -> SeenFaces:
         scaled, factor = scale_to(image, self.long_side)
         detector = _detector(self.weights)
-        detector.setScoreThreshold(self.threshold)
+        detector.setScoreThreshold(FLOOR)
         detector.setNMSThreshold(self.nms_iou)
         detector.setInputSize((scaled.shape[1], scaled.shape[0]))
         _, found = detector.detect(scaled)
-        return tuple(_face(row / factor, float(row[14]), image) for row in (() if found is None else found))
-
-
-def _face(row: Any, score: float, image: Image) -> FaceBox:
-    x, y, w, h = row[:4].tolist()
-    height, width = image.shape[:2]
-    landmarks = tuple((px / width, py / height) for px, py in row[4:14].reshape(5, 2).tolist())
-    return FaceBox(**to_unit(x, y, x + w, y + h, image), score=score, landmarks=landmarks)
+        rows = np.empty((0, 15)) if found is None else found
+        boxes, points = rows[:, :4] / factor, rows[:, 4:14].reshape(-1, 5, 2) / factor
+        boxes[:, 2:] += boxes[:, :2]
+        return seen_faces(boxes, points, rows[:, 14], image)
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from pathlib import Path
 import cv2
 
 from harness.progress import track
+from harness.references.disk import write_atomically
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -18,7 +19,6 @@ from harness.references.files import (
     FaceLabels,
     PhotoIndex,
     PhotoRecord,
-    write_atomically,
     write_file,
 )
 from harness.references.sample.compose import compose

@@ -1,0 +1,30 @@
+"""Write the staging set in a form that other tools read: COCO, as PATH/annotations.json and PATH/images/."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.cli.staging import add_overrides, compose_staging, counted, open_store
+
+NAME = "export"
+HELP = "write the staging set as COCO"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--format", required=True, choices=("coco",), help="what to write")
+    parser.add_argument("path", metavar="PATH", help="a folder that is new or empty")
+    add_overrides(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export, and say what went out."""
+    from pathlib import Path
+
+    from harness.references.exporting import export_coco
+
+    store = open_store(compose_staging(arguments.overrides))
+    counts = export_coco(store.contents(), store.root, Path(arguments.path))
+    shown = ", ".join(counted(count, noun.removesuffix("s")) for noun, count in counts.items())
+    print(f"Exported {shown} to {Path(arguments.path) / 'annotations.json'}")
+    return 0

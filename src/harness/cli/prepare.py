@@ -1,0 +1,69 @@
+"""Copy photos into the staging set and let the pipeline suggest labels for them.
+
+PATH is a folder (walked to its bottom) or one photo. Each content is kept once, whatever its names; files that cannot
+be read are reported and skipped. Suggestions never touch labels. Ctrl-C keeps what is done, and the same command
+goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from harness.cli.staging import add_overrides, compose_staging, counted, listing, open_store
+
+NAME = "prepare"
+HELP = "copy photos in and suggest labels for them"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("path", metavar="PATH", help="a folder of photos, or one photo")
+    parser.add_argument("--refresh", action="store_true", help="suggest anew for photos that have suggestions, too")
+    parser.add_argument("--reset-labels", action="store_true", help="take all labels away, after a backup")
+    parser.add_argument("-f", "--force", action="store_true", help="do not ask before --reset-labels")
+    add_overrides(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Copy, suggest, and say what came of it."""
+    from pathlib import Path
+
+    from harness.config import build_pipeline
+    from harness.errors import IncompleteError
+    from harness.prepare import copy_in, suggest
+    from harness.references.labels import reset_labels
+
+    config = compose_staging(arguments.overrides)
+    store, pipeline = open_store(config), build_pipeline(config)
+    added = copy_in(store, Path(arguments.path))
+    counts = f"{len(added.new):,} new, {len(added.known):,} known, {len(added.unreadable):,} not readable"
+    print(f"Photos: {counts}; {counted(len(store.contents().index.photos), 'photo')} in {store.root}", flush=True)
+    if added.unreadable:
+        print(listing(added.unreadable.values()), flush=True)
+    if arguments.reset_labels:
+        _confirm(arguments.force, f"Take all labels and links of {store.root} away? A backup is kept.")
+        print(f"Labels taken away; backup in {reset_labels(store)}", flush=True)
+    result = suggest(store, pipeline, refresh=arguments.refresh)
+    if not result.photos and not result.failed:
+        print(f"Suggestions: every photo has those of preset {config.preset}; --refresh makes them anew")
+        return 0
+    found = ", ".join(counted(getattr(result, f"{noun}s"), noun) for noun in ("bib", "face", "link"))
+    skipped = f"; {counted(result.skipped, 'photo')} had theirs" if result.skipped else ""
+    print(f"Suggestions by preset {config.preset}: {counted(result.photos, 'photo')} ({found}){skipped}")
+    if result.failed:
+        reasons = listing(f"{name}: {reason}" for name, reason in result.failed.items())
+        raise IncompleteError(f"no suggestions for {counted(len(result.failed), 'photo')}:\n{reasons}")
+    return 0
+
+
+def _confirm(force: bool, question: str) -> None:
+    """Go on only after a yes, or with -f."""
+    from harness.errors import ConfigError
+
+    if force:
+        return
+    if not sys.stdin.isatty():
+        raise ConfigError("--reset-labels takes all labels away; say -f where nobody can be asked")
+    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise ConfigError("nothing was changed")

@@ -1,0 +1,41 @@
+"""Bring the index in step with the folder `photos/` of the staging set.
+
+Photos that were put there by hand enter the index under the SHA-256 of their bytes. Photos that are gone, or have
+changed their size, are reported; their labels stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.cli.staging import add_json, add_overrides, compose_staging, counted, listing, open_store, show_json
+
+NAME = "scan"
+HELP = "bring the index in step with the folder photos/"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_json(parser)
+    add_overrides(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Scan, then say what was found."""
+    from harness.references.adding import scan
+
+    store = open_store(compose_staging(arguments.overrides))
+    result = scan(store)
+    if arguments.json:
+        added = {name: list(map(str, getattr(result.added, name))) for name in ("new", "unreadable")}
+        show_json({"photos": result.photos, **added, "missing": result.missing, "changed": result.changed})
+        return 0
+    print(f"{store.root}: {counted(result.photos, 'photo')}, {len(result.added.new):,} of them new")
+    for title, lines in (
+        ("not readable, skipped", result.added.unreadable.values()),
+        ("in the index, but not in photos/", result.missing),
+        ("changed since they were added", result.changed),
+    ):
+        if lines:
+            print(f"{counted(len(lines), 'photo')} {title}:\n{listing(lines)}")
+    return 0

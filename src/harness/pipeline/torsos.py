@@ -1,0 +1,56 @@
+"""Where a bib may hang: the torso below a face, measured in heights of that face."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.checks import Positive, Share
+from harness.types import Box, FaceBox
+
+
+@dataclass(frozen=True)
+class Torso:
+    """The centre of a bib's number lies `min_drop` to `max_drop` below the face's centre, at most `half_width` aside.
+
+    The number is `min_height` to `max_height` high. All in heights of the face. Text on one torso that is lower than
+    `rival_share` of the highest number there is a date, a sponsor or a name, and not the bib's number.
+    """
+
+    min_drop: float
+    max_drop: float
+    half_width: Positive
+    min_height: float
+    max_height: Positive
+    rival_share: Share
+
+    def __post_init__(self) -> None:
+        if not self.min_drop < self.max_drop:
+            raise ValueError(f"min_drop={self.min_drop} is not below max_drop={self.max_drop}")
+        if not self.min_height < self.max_height:
+            raise ValueError(f"min_height={self.min_height} is not below max_height={self.max_height}")
+
+    def wearer(self, faces: Sequence[FaceBox], box: Box, aspect: float) -> int | None:
+        """Whose torso a number at `box` is on: of the faces that it may belong to, the one most nearly above it."""
+        fitting = [(self._strain(face, box, aspect), number) for number, face in enumerate(faces)]
+        strain, number = min(fitting, default=(math.inf, 0))
+        return number if strain <= 1 else None
+
+    def _strain(self, face: FaceBox, box: Box, aspect: float) -> float:
+        """How far off the middle of the torso a number is; 1 at its edge, infinite for one of an impossible height."""
+        if not self.min_height <= box.h / face.h <= self.max_height:
+            return math.inf
+        drop = (box.y + box.h / 2 - face.y - face.h / 2) / face.h
+        aside = (box.x + box.w / 2 - face.x - face.w / 2) * aspect / face.h
+        middle, reach = (self.min_drop + self.max_drop) / 2, (self.max_drop - self.min_drop) / 2
+        return max(abs(drop - middle) / reach, abs(aside) / self.half_width)
+
+    def region(self, face: FaceBox, aspect: float) -> Box:
+        """The part of the picture that the torso takes up, with room for a number at its edge."""
+        width = (self.half_width + 1) * face.h / aspect
+        left, right = face.x + face.w / 2 - width, face.x + face.w / 2 + width
+        top = face.y + face.h / 2 + (self.min_drop - 0.5) * face.h
+        bottom = face.y + face.h / 2 + (self.max_drop + 0.5) * face.h
+        left, top, right, bottom = max(left, 0.0), max(top, 0.0), min(right, 1.0), min(bottom, 1.0)
+        return Box(x=left, y=top, w=max(right - left, 0.0), h=max(bottom - top, 0.0))

@@ -1,0 +1,77 @@
+"""All label files of a reference set as of one moment, and what they must agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from harness.errors import ReferenceSetError
+from harness.references.files import (
+    BibFaceLinks,
+    BibGroundTruth,
+    BibLabels,
+    F,
+    FaceGroundTruth,
+    FaceIdentities,
+    FaceLabels,
+    LinkPairs,
+    PhotoIndex,
+    read_file,
+)
+
+NO_BIBS, NO_FACES = BibLabels(), FaceLabels()
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The index, the labels, the links and the identities. Suggestions are no labels, and are not here."""
+
+    index: PhotoIndex
+    bibs: BibGroundTruth
+    faces: FaceGroundTruth
+    links: BibFaceLinks
+    identities: FaceIdentities
+
+
+class LoadFile(Protocol):
+    """Something that loads one label file."""
+
+    def __call__(self, kind: type[F], /) -> F:
+        """The file of this kind."""
+
+
+def read_contents(folder: Path) -> Contents:
+    """Read and check the files of a folder that nobody is writing to."""
+    contents = load_contents(partial(read_file, folder))
+    check_links(folder, contents)
+    return contents
+
+
+def load_contents(load: LoadFile) -> Contents:
+    """Contents from whatever loads one file."""
+    return Contents(
+        index=load(PhotoIndex),
+        bibs=load(BibGroundTruth),
+        faces=load(FaceGroundTruth),
+        links=load(BibFaceLinks),
+        identities=load(FaceIdentities),
+    )
+
+
+def check_links(folder: Path, contents: Contents) -> None:
+    """Refuse a link to a box that is not there."""
+    bibs, faces = contents.bibs.photos, contents.faces.photos
+    for photo, pairs in contents.links.photos.items():
+        check_photo_links(folder, photo, bibs.get(photo, NO_BIBS), faces.get(photo, NO_FACES), pairs)
+
+
+def check_photo_links(folder: Path, photo: str, bibs: BibLabels, faces: FaceLabels, pairs: LinkPairs) -> None:
+    """Refuse a link of one photo to a box that is not there."""
+    for bib, face in pairs:
+        if bib >= len(bibs.boxes) or face >= len(faces.boxes):
+            raise ReferenceSetError(
+                f"{folder / BibFaceLinks.FILE_NAME}: photos.{photo}: link [{bib}, {face}] "
+                f"points past the {len(bibs.boxes)} bibs and {len(faces.boxes)} faces of the photo"
+            )

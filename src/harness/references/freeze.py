@@ -1,0 +1,131 @@
+"""Freezing: the labels of chosen photos at one moment, under a name, for good.
+
+By default the photos that are labelled completely are taken. The snapshot is written beside, read-only, and renamed, so
+it is there whole or not at all; a name that is taken is refused. Later edits go to staging: a correction is frozen
+under a new name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from harness.errors import ReferenceSetError
+from harness.references.completeness import State, completeness
+from harness.references.contents import Contents
+from harness.references.disk import sync_folder
+from harness.references.files import F, PhotoFile, encode
+from harness.references.frozen import FOLDER, MANIFEST, Manifest, check_name, checksum, verify_photos
+from harness.references.sets import ReferencePhoto, digest, select
+from harness.references.store import LabelStore
+from harness.types import Split
+
+
+def choose(contents: Contents, *, include_incomplete: bool, everything: bool) -> dict[str, State]:
+    """The photos to freeze and how far each is labelled: complete ones, partly labelled ones too, or all."""
+    wanted = {State.COMPLETE, State.KNOWN_NEGATIVE}
+    if include_incomplete or everything:
+        wanted.add(State.PARTIAL)
+    if everything:
+        wanted.add(State.UNTOUCHED)
+    states = {photo: completeness(contents, photo).state for photo in contents.index.photos}
+    return {photo: state for photo, state in states.items() if state in wanted}
+
+
+def freeze(
+    store: LabelStore, name: str, *, description: str = "", include_incomplete: bool = False, everything: bool = False
+) -> Manifest:
+    """Make a snapshot of the labels as they are now."""
+    check_name(name)
+    target = store.root / FOLDER / name
+    if target.exists():
+        raise ReferenceSetError(_taken(target))
+    contents = store.contents()
+    chosen = choose(contents, include_incomplete=include_incomplete, everything=everything)
+    if not chosen:
+        raise ReferenceSetError(
+            f"{store.root}: no photo is labelled completely; "
+            "--include-incomplete takes partly labelled ones too, --all takes every photo"
+        )
+    frozen = _restricted(contents, chosen.keys())
+    photos = select(frozen, store.root, name, Split.FULL).photos
+    verify_photos(photos, name)
+    files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
+    manifest = _manifest(name, description, photos, chosen.values(), files)
+    _write(target, {**files, MANIFEST: orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)})
+    return manifest
+
+
+def _restricted(contents: Contents, photos: Iterable[str]) -> Contents:
+    """The labels of some photos alone, without the history of their edits."""
+    wanted = set(photos)
+
+    def cut(content: F) -> F:
+        update: dict[str, Any] = {"changed": {}}
+        if isinstance(content, PhotoFile):
+            update["photos"] = {photo: record for photo, record in content.photos.items() if photo in wanted}
+        return content.model_copy(update=update)
+
+    return Contents(
+        index=cut(contents.index),
+        bibs=cut(contents.bibs),
+        faces=cut(contents.faces),
+        links=cut(contents.links),
+        identities=cut(contents.identities),
+    )
+
+
+def _manifest(
+    name: str, description: str, photos: Sequence[ReferencePhoto], states: Iterable[State], files: dict[str, bytes]
+) -> Manifest:
+    splits: dict[str, dict[str, Any]] = {}
+    for split in (Split.ITERATION, Split.HOLDOUT):
+        inside = [photo for photo in photos if photo.split == split]
+        splits[split.value] = {"photos": len(inside), "digest": digest(inside)}
+    data: dict[str, Any] = {
+        "name": name,
+        "description": description,
+        "created_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "photos": len(photos),
+        "states": {state.value: count for state, count in sorted(Counter(states).items())},
+        "digest": digest(photos),
+        "splits": splits,
+        "files": {file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
+    }
+    return Manifest.model_validate(data | {"checksum": checksum(data)})
+
+
+def _write(target: Path, files: dict[str, bytes]) -> None:
+    """Write the files beside, read-only, and give the folder its name once all of them are on disk."""
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
+    beside.mkdir(parents=True)
+    try:
+        for name, content in files.items():
+            with (beside / name).open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            (beside / name).chmod(0o444)
+        sync_folder(beside)
+        try:
+            beside.rename(target)
+        except OSError as error:
+            if target.exists():
+                raise ReferenceSetError(_taken(target)) from error
+            raise
+        sync_folder(target.parent)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _taken(target: Path) -> str:
+    return f"{target}: this name is taken; a frozen set never changes, so freeze under a new name"

@@ -1,0 +1,145 @@
+"""Frozen sets as a run sees them: checked in full, or refused by the name of what was touched.
+
+A snapshot is a folder `frozen/<name>/` with its own copies of index, labels, links and identities, and a manifest with
+the digest over photos and labels and the SHA-256 of every file. The photos lie in `photos/`, as those of staging do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import Field, ValidationError
+
+from harness.checks import first_error
+from harness.errors import ReferenceSetError
+from harness.references.completeness import State
+from harness.references.contents import read_contents
+from harness.references.files import Index, Record, Sha256
+from harness.references.sets import ReferencePhoto, ReferenceSet, digest, select
+from harness.types import Split
+
+FOLDER = "frozen"
+MANIFEST = "manifest.json"
+_NAME = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+
+class SplitSummary(Record):
+    """How many photos of a snapshot are in a split, and the digest that a run on them has."""
+
+    photos: Index
+    digest: Sha256
+
+
+class Manifest(Record):
+    """What a snapshot says about itself. `checksum` is over all the rest."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
+    description: str
+    created_at: str
+    photos: Index
+    states: dict[State, Index]
+    digest: Sha256
+    splits: dict[Split, SplitSummary]
+    files: dict[str, Sha256]
+    checksum: Sha256
+
+
+@dataclass(frozen=True)
+class FrozenSet:
+    """A snapshot as a reference set; `split` selects which of its photos are evaluated."""
+
+    root: str
+    name: str
+    split: Split
+
+    def load(self) -> ReferenceSet:
+        """Check the snapshot and the photos that it selects."""
+        return load_frozen(Path(self.root), self.name, self.split)
+
+
+def frozen_sets(root: Path) -> list[Manifest]:
+    """The snapshots under a root, oldest first; a manifest that was touched is refused."""
+    folders = [path for path in (root / FOLDER).glob("*") if path.is_dir() and path.name[0] != "."]
+    return sorted((read_manifest(folder) for folder in folders), key=lambda manifest: manifest.created_at)
+
+
+def load_frozen(root: Path, name: str, split: Split) -> ReferenceSet:
+    """Load a snapshot; whatever was touched since it was made is refused by name."""
+    check_name(name)
+    folder = root / FOLDER / name
+    if not folder.is_dir():
+        names = ", ".join(sorted(path.name for path in (root / FOLDER).glob("*") if path.name[0] != ".")) or "none"
+        raise ReferenceSetError(f"references.name: no frozen set {name} in {root / FOLDER}; there: {names}")
+    manifest = read_manifest(folder)
+    for file, expected in manifest.files.items():
+        found = _sha256(folder / file)
+        if found != expected:
+            raise ReferenceSetError(f"{folder / file}: {_touched(name)}: SHA-256 {found[:12]}, not {expected[:12]}")
+    contents = read_contents(folder)
+    if digest(select(contents, root, name, Split.FULL).photos) != manifest.digest:
+        raise ReferenceSetError(f"{folder}: {_touched(name)}: its digest is not {manifest.digest[:12]}")
+    references = select(contents, root, name, split)
+    verify_photos(references.photos, name)
+    return references
+
+
+def verify_photos(photos: Sequence[ReferencePhoto], name: str) -> None:
+    """Refuse photos whose bytes are not those that their hash names; they are read side by side."""
+    with ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 2)) as pool:
+        hashes = pool.map(lambda photo: _sha256(photo.path), photos)
+        wrong = [photo for photo, found in zip(photos, hashes, strict=True) if found != photo.sha256]
+    if wrong:
+        listed = "\n".join(f"  {photo.name}: {photo.path}" for photo in wrong)
+        raise ReferenceSetError(
+            f"frozen set {name}: {len(wrong)} of {len(photos)} photos are missing or changed:\n{listed}"
+        )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a snapshot, checked against its own checksum."""
+    path = folder / MANIFEST
+    try:
+        data = orjson.loads(path.read_bytes())
+        manifest = Manifest.model_validate(data)
+    except OSError as error:
+        raise ReferenceSetError(f"{path}: cannot be read: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise ReferenceSetError(f"{path}: not JSON: {error}") from error
+    except ValidationError as error:
+        raise ReferenceSetError(f"{path}: {first_error(error)}") from error
+    if checksum(data) != manifest.checksum or manifest.name != folder.name:
+        raise ReferenceSetError(f"{path}: {_touched(folder.name)}: it does not fit its checksum")
+    return manifest
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot name a snapshot."""
+    if not _NAME.fullmatch(name):
+        raise ReferenceSetError(f"{name!r} cannot name a frozen set: use letters, digits, - and _")
+
+
+def checksum(data: dict[str, Any]) -> str:
+    """What the checksum of a manifest with these fields has to be."""
+    rest = {key: value for key, value in data.items() if key != "checksum"}
+    return hashlib.sha256(orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    """The digest of a file, or nothing where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return "(missing)"
+
+
+def _touched(name: str) -> str:
+    return f"frozen set {name} was changed after it was made"

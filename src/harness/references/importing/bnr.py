@@ -1,0 +1,68 @@
+"""The harness's own files from elsewhere: index, bib and face labels, links and identities, and the photos.
+
+Older schema versions and their vocabulary load. The photos are found in `photos/` by their content, whatever they are
+called.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from harness.errors import PhotoError, ReferenceSetError
+from harness.references.contents import Contents, read_contents
+from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex
+from harness.references.importing.records import ImportedPhoto, ImportedSet
+from harness.references.photo_files import FOLDER, find_photos, read_bytes
+
+
+def read(path: Path, photos: Path | None) -> ImportedSet:
+    """The folder's files, checked as our own are."""
+    if not (path / PhotoIndex.FILE_NAME).is_file():
+        raise ReferenceSetError(f"{path}: expected a folder with {PhotoIndex.FILE_NAME}")
+    contents = read_contents(path)
+    _check_known(path, contents)
+    found = _photos_by_hash(photos or path / FOLDER)
+    imported = []
+    for sha256, record in contents.index.photos.items():
+        where = f"{path / PhotoIndex.FILE_NAME}: photos.{sha256}"
+        if sha256 not in found:
+            raise ReferenceSetError(f"{where}: no photo with this content in {photos or path / FOLDER}")
+        imported.append(
+            ImportedPhoto(
+                path=found[sha256],
+                where=where,
+                bibs=contents.bibs.photos.get(sha256),
+                faces=contents.faces.photos.get(sha256),
+                links=contents.links.photos.get(sha256),
+                names=tuple(record.names),
+                split=record.split,
+                added_at=record.added_at,
+                sha256=sha256,
+            )
+        )
+    return ImportedSet(tuple(imported), contents.identities)
+
+
+def _check_known(path: Path, contents: Contents) -> None:
+    """Refuse labels of photos that the index does not have: they would be lost."""
+    for kind, photos in (
+        (BibGroundTruth, contents.bibs.photos),
+        (FaceGroundTruth, contents.faces.photos),
+        (BibFaceLinks, contents.links.photos),
+    ):
+        for photo in photos:
+            if photo not in contents.index.photos:
+                raise ReferenceSetError(f"{path / kind.FILE_NAME}: photos.{photo}: not in {PhotoIndex.FILE_NAME}")
+
+
+def _photos_by_hash(folder: Path) -> dict[str, Path]:
+    found = {}
+    for path in find_photos(folder):
+        try:
+            named = re.fullmatch(r"[0-9a-f]{64}", path.stem)
+            found[path.stem if named else hashlib.sha256(read_bytes(path)).hexdigest()] = path
+        except PhotoError as error:
+            raise ReferenceSetError(str(error)) from error
+    return found

@@ -1,0 +1,84 @@
+"""The Racing Bib Number Recognition set of 2012: beside each photo `NAME.JPG.mat` with one row a runner.
+
+`tagp` and `facep` are boxes [minRow maxRow minCol maxCol] in pixels, counted from 1, both ends inside; `number` is what
+the bib says. Row i of each is the same runner, which gives the links. Boxes are cut at the border of the photo.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ReferenceSetError
+from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
+from harness.references.importing.records import ImportedPhoto, ImportedSet, photo_size, unit_box
+from harness.references.photo_files import find_photos
+
+
+def read(path: Path, photos: Path | None) -> ImportedSet:
+    """Every photo in the folder and below it; the `.mat` files lie beside them."""
+    found = list(find_photos(photos or path))
+    if not found:
+        raise ReferenceSetError(f"{path}: no photos here")
+    return ImportedSet(tuple(_photo(photo) for photo in found))
+
+
+def _photo(photo: Path) -> ImportedPhoto:
+    where = photo.with_name(f"{photo.name}.mat")
+    if not where.is_file():
+        raise ReferenceSetError(f"{where}: not there; the photo {photo.name} has no labels")
+    content = _load(where)
+    tags, faces = _rows(content, "tagp", 4, where), _rows(content, "facep", 4, where)
+    numbers = [row for (row,) in _rows(content, "number", 1, where)]
+    if not len(tags) == len(faces) == len(numbers):
+        raise ReferenceSetError(f"{where}: {len(tags)} tagp, {len(faces)} facep and {len(numbers)} number rows")
+    size = photo_size(photo, str(where))
+    bibs = [
+        BibRecord(**unit_box(_edges(row), size, f"{where}: tagp row {i}", math.inf), number=str(int(number)))
+        for i, (row, number) in enumerate(zip(tags, numbers, strict=True), start=1)
+    ]
+    boxes = [
+        FaceRecord(**unit_box(_edges(row), size, f"{where}: facep row {i}", math.inf))
+        for i, row in enumerate(faces, start=1)
+    ]
+    return ImportedPhoto(
+        path=photo,
+        where=str(where),
+        bibs=BibLabels(labeled=True, boxes=bibs),
+        faces=FaceLabels(labeled=True, boxes=boxes),
+        links=[(i, i) for i in range(len(bibs))],
+    )
+
+
+def _load(path: Path) -> dict[str, Any]:
+    from scipy.io import loadmat
+
+    try:
+        return dict(loadmat(path))
+    except Exception as error:  # scipy raises whatever it stumbles over in a file that is not MATLAB's
+        raise ReferenceSetError(f"{path}: not a MATLAB file: {error}") from error
+
+
+def _rows(content: dict[str, Any], name: str, columns: int, where: Path) -> list[list[float]]:
+    """The rows of a matrix as numbers; a single column may also lie on its side."""
+    import numpy as np
+
+    try:
+        matrix = np.asarray(content[name], dtype=float)
+    except KeyError as error:
+        raise ReferenceSetError(f"{where}: {name}: not there") from error
+    except (TypeError, ValueError) as error:
+        raise ReferenceSetError(f"{where}: {name}: not numbers: {error}") from error
+    if columns == 1:
+        matrix = matrix.reshape(-1, 1)
+    if matrix.ndim != 2 or (matrix.size and matrix.shape[1] != columns) or not np.isfinite(matrix).all():
+        raise ReferenceSetError(f"{where}: {name}: expected rows of {columns} numbers, got shape {matrix.shape}")
+    rows: list[list[float]] = matrix.tolist()
+    return rows if matrix.size else []
+
+
+def _edges(row: list[float]) -> tuple[float, float, float, float]:
+    """Left, top, right, bottom of the pixels that a row counts from 1."""
+    min_row, max_row, min_col, max_col = row
+    return (min_col - 1, min_row - 1, max_col, max_row)

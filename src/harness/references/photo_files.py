@@ -1,0 +1,101 @@
+"""Photos as files: one copy of each under `photos/`, named by the SHA-256 of its bytes, sizes of the upright picture.
+
+A picture that decodes only in part is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import PhotoError
+from harness.references.disk import replace_file
+
+if TYPE_CHECKING:
+    from PIL import Image as Pillow
+
+FOLDER = "photos"
+#: What counts as a photo when a folder is walked; other files are passed over.
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"})
+#: The EXIF tag that says which way up a picture is.
+_ORIENTATION = 0x0112
+
+
+@dataclass(frozen=True)
+class CopiedPhoto:
+    """A photo that lies in `photos/`; width and height are those of the upright picture."""
+
+    sha256: str
+    name: str
+    width: int
+    height: int
+    bytes: int
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a photo."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PhotoError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def find_photos(folder: Path) -> Iterator[Path]:
+    """The photos in a folder and below it, in the order of their names; hidden ones are passed over."""
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.suffix.lower() in SUFFIXES and path.is_file() and not hidden:
+            yield path
+
+
+def stored_photos(root: Path) -> dict[str, Path]:
+    """Where the photos of a reference set lie: hash -> file. The names are believed; reading a photo checks them."""
+    folder = root / FOLDER
+    return {path.stem: path for path in folder.iterdir() if path.name[0] != "."} if folder.is_dir() else {}
+
+
+def copy_photo(root: Path, path: Path, content: bytes | None = None) -> CopiedPhoto:
+    """Put a copy of a photo into a reference set, once it has proved readable. Who indexes it syncs the folder."""
+    content = read_bytes(path) if content is None else content
+    sha256 = hashlib.sha256(content).hexdigest()
+    width, height = upright(path, content).size
+    target = root / FOLDER / f"{sha256}{path.suffix.lower()}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.is_file() or target.stat().st_size != len(content):
+        replace_file(target, content)
+    return CopiedPhoto(sha256, path.name, width, height, len(content))
+
+
+def upright_size(path: Path, content: bytes) -> tuple[int, int]:
+    """Width and height of the upright picture, from its header alone."""
+    from PIL import Image as Pillow
+
+    try:
+        with Pillow.open(io.BytesIO(content)) as opened:
+            turned = opened.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
+            return opened.size[::-1] if turned else opened.size
+    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
+        raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error
+
+
+def upright(path: Path, content: bytes) -> Pillow.Image:
+    """The decoded picture, turned the way that its EXIF orientation says."""
+    from PIL import Image as Pillow
+    from PIL import ImageOps
+
+    try:
+        with Pillow.open(io.BytesIO(content)) as opened:
+            return ImageOps.exif_transpose(opened).convert("RGB")
+    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
+        raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What Pillow says, unless it speaks of its own objects."""
+    from PIL import UnidentifiedImageError
+
+    return "no known format" if isinstance(error, UnidentifiedImageError) else str(error)

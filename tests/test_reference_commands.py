@@ -1,0 +1,86 @@
+"""The commands on reference sets as their user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RunHarness
+
+
+def test_stats_in_words_and_as_json(run_harness: RunHarness, tiny_set: Path) -> None:
+    root = f"references.root={tiny_set}"
+    shown = run_harness("stats", root)
+    assert shown.returncode == 0, shown.stderr
+    assert "3 photos (3 iteration, 0 holdout)" in shown.stdout
+    assert "known negative" in shown.stdout
+    counts = json.loads(run_harness("stats", "--json", "references=staging", root).stdout)
+    assert counts["photos"] == 3
+    assert counts["done"] == {"bibs": 3, "faces": 3, "links": 3}
+    assert counts["identities"] == {"P001": 1, "P005": 1, "P006": 1}
+
+
+def test_freeze_list_and_a_touched_set(run_harness: RunHarness, tiny_set: Path) -> None:
+    root = f"references.root={tiny_set}"
+    links = tiny_set / "bib_face_links.json"
+    links.write_text('{"photos": {}}')
+    frozen = run_harness("freeze", root, "--name", "v1", "--include-incomplete")
+    assert frozen.returncode == 0, frozen.stderr
+    assert "Frozen v1: 3 photos (3 iteration, 0 holdout)" in frozen.stdout
+    assert "warning: 2 partly labelled and 0 unlabelled of 3 photos" in frozen.stderr
+    taken = run_harness("freeze", "--name", "v1", root)
+    assert (taken.returncode, "this name is taken" in taken.stderr) == (1, True)
+    listed = json.loads(run_harness("frozen-list", "--json", root).stdout)
+    assert [(item["name"], item["photos"]) for item in listed] == [("v1", 3)]
+    assert listed[0]["digest"][:12] in run_harness("frozen-list", root).stdout
+    labels = tiny_set / "frozen" / "v1" / "bib_ground_truth.json"
+    labels.chmod(0o644)
+    labels.write_text(labels.read_text().replace('"417"', '"418"'))
+    refused = run_harness("references=frozen", root, "references.name=v1")
+    assert refused.returncode == 1
+    assert "bib_ground_truth.json: frozen set v1 was changed after it was made" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_scan_export_and_import(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
+    root = f"references.root={tiny_set}"
+    assert json.loads(run_harness("scan", "--json", root).stdout) == {
+        "photos": 3,
+        "new": [],
+        "unreadable": [],
+        "missing": [],
+        "changed": [],
+    }
+    exported = run_harness("export", "--format", "coco", "out", root)
+    assert exported.returncode == 0, exported.stderr
+    assert "Exported 3 photos, 2 bibs, 3 faces, 2 links to out/annotations.json" in exported.stdout
+    imported = run_harness("import", "--format", "coco", "out")
+    assert "Imported 3 photos, 2 bibs, 3 faces, 2 links into data/reference (3 new photos)" in imported.stdout
+    assert (work / "data" / "reference" / "photo_index.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["stats"], 1, "no reference set at data/reference"),
+        (["stats", "references.rot=x"], 2, "references.rot: no such key"),
+        (["stats", "references=sample"], 2, "works on references=staging"),
+        (["freeze"], 2, "--name"),
+        (["freeze", "--name", "v1"], 1, "no reference set"),
+        (["import", "--format", "coco", "nowhere"], 1, "nowhere: no such file or folder"),
+        (["import", "--format", "xml", "."], 2, "invalid choice: 'xml'"),
+        (["prepare", "nowhere"], 1, "nowhere: no such file or folder"),
+        (["export", "--format", "coco", "out"], 1, "no reference set"),
+        (["stats", "--jsn"], 2, "unrecognized arguments: --jsn"),
+        (["references=frozen", "references.name=v9"], 1, "references.name: no frozen set v9"),
+    ],
+)
+def test_a_mistake_is_told_briefly_and_leaves_nothing_behind(
+    run_harness: RunHarness, work: Path, arguments: list[str], code: int, message: str
+) -> None:
+    done = run_harness(*arguments)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert message in done.stderr
+    assert not list(work.rglob("*"))
