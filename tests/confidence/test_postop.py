@@ -231,7 +231,11 @@ GOOD, GOOD_TRACE = json.dumps(sample(BOX)), json.dumps(trace(0, BOX))
         ([GOOD], [json.dumps(trace(-1, BOX))], "trace.jsonl, line 1: line_idx: expected a whole number from 0, got -1"),
         ([GOOD], [json.dumps(trace(0) | {"line_idx": True})], "line 1: line_idx: expected a whole number"),
         ([GOOD], [json.dumps(trace(0) | {"line_idx": 0.0})], "line 1: line_idx: expected a whole number"),
-        ([GOOD], [GOOD_TRACE, json.dumps(trace(1, BOX))], "trace.jsonl, line 2: line_idx: 1 is past the last sample"),
+        (
+            [GOOD],
+            [GOOD_TRACE, json.dumps(trace(1, BOX))],
+            "trace.jsonl, line 2: line_idx: 1 is past the last of 1 samples",
+        ),
         ([GOOD], [json.dumps(trace(10**15, BOX))], "trace.jsonl, line 1: line_idx: 1000000000000000 is past the last"),
         ([GOOD], [json.dumps(trace(0, generated_token_text=None))], "generated_token_text: expected a list of strings"),
         ([GOOD], [json.dumps(trace(0, generated_token_text=["a", 1]))], "generated_token_text: expected a list of"),

@@ -62,7 +62,7 @@ def read_trace(path: Path, number: int, line: bytes, samples: int) -> tuple[int,
     if type(index) is not int or index < 0:
         raise wrong(path, number, f"line_idx: expected a whole number from 0, got {index!r:.60}")
     if index >= samples:
-        raise wrong(path, number, f"line_idx: {index} is past the last sample, which is {samples - 1}")
+        raise wrong(path, number, f"line_idx: {index} is past the last of {samples} samples")
     if not isinstance(tokens, list):
         raise wrong(path, number, "generated_token_text: expected a list of strings")
     if not isinstance(logprobs, list):  # what is in it matters to the object that it belongs to, and to no other
