@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from bench.measure import row
 from harness.config import build, compose
 from harness.evaluate import predict, score
 from harness.pipeline import Pipeline
@@ -41,7 +42,7 @@ def measure() -> list[dict[str, Any]]:
     ours = _best(lambda: predict(spec.pipeline, photos, None))
     bare = _best(lambda: _bare_loop(spec.pipeline, photos))
     return [
-        _row(f"preset fast, {len(photos)} photos", ours, "bare loop over the same models", bare, 0.9),
+        row(f"preset fast, {len(photos)} photos", ours, "bare loop over the same models", bare, 0.9),
         _sweep(spec.pipeline, photos[:SWEEP_PHOTOS]),
     ]
 
@@ -58,17 +59,6 @@ def _best(work: Callable[[], object], times: int = 3) -> float:
         work()
         seconds.append(time.perf_counter() - start)
     return min(seconds)
-
-
-def _row(name: str, ours: float, peer_name: str, peer: float, required: float) -> dict[str, Any]:
-    return {
-        "name": name,
-        "ours_seconds": ours,
-        "peer_name": peer_name,
-        "peer_seconds": peer,
-        "ratio": peer / ours,
-        "required_ratio": required,
-    }
 
 
 def _bare_loop(pipeline: Pipeline, photos: Sequence[ReferencePhoto]) -> None:
@@ -114,6 +104,4 @@ def _sweep(pipeline: Pipeline, photos: Sequence[ReferencePhoto]) -> dict[str, An
     peer = time.perf_counter() - start
     if warm != cold:
         raise AssertionError("a warm run's scorecards differ from the cold run's")
-    return _row(
-        f"sweep of {len(settings)} settings, {len(photos)} photos", ours, "the same without a cache", peer, 50.0
-    )
+    return row(f"sweep of {len(settings)} settings, {len(photos)} photos", ours, "the same without a cache", peer, 50.0)
