@@ -87,13 +87,27 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class ItemRates:
+    """Rates over items that are no photos (tables, samples), kept item by item so that two runs can be paired.
+
+    Each metric has a numerator and a denominator for every item; its rate is the sum of the one over the sum of the
+    other.
+    """
+
+    items: tuple[str, ...]
+    rates: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
+
+
+@dataclass(frozen=True)
 class Extra:
-    """What a run has beside its photos: numbers and tags for MLflow, and a text for the terminal."""
+    """What a run has beside its photos: numbers and tags for MLflow, a text for the terminal, and the rates that a
+    baseline's are paired with."""
 
     name: str
     metrics: Mapping[str, float]
     tags: Mapping[str, str]
     text: str
+    paired: ItemRates | None = None
 
 
 class ExtraSource(Protocol):
