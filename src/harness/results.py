@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from harness.scoring import (
+    Behaviour,
     BibErrorScorecard,
     BibScorecard,
     FaceErrorScorecard,
@@ -142,6 +143,7 @@ class Evaluation:
     failed: tuple[FailedPhoto, ...]
     scores: Scores
     intervals: Mapping[str, Interval]
+    behaviours: Mapping[str, Behaviour]
     extras: tuple[Extra, ...] = ()
 
     @property
@@ -176,6 +178,8 @@ class Evaluation:
         for name, interval in self.intervals.items():
             key = f"interval/{name.replace('/', '_')}"
             metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+        for what, behaviour in self.behaviours.items():
+            metrics |= behaviour.reliability.metrics(what)
         stages = _sum(item.seconds for item in self.evaluated)
         total = sum(stages.values())
         metrics |= {f"runtime/{stage}_seconds": seconds for stage, seconds in stages.items()}
@@ -188,6 +192,12 @@ class Evaluation:
         for extra in self.extras:
             metrics |= extra.metrics
         return metrics
+
+
+    def curves(self) -> dict[str, dict[int, float]]:
+        """The metrics that have a value at every threshold, by name and hundredths of the threshold."""
+        curves = [behaviour.metrics(what) for what, behaviour in self.behaviours.items()]
+        return {name: steps for part in curves for name, steps in part.items()}
 
 
 def _sum(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:

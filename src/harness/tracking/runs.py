@@ -12,20 +12,23 @@ from typing import Any
 
 from harness.tracking.store import OpenStore
 
+#: MLflow's limits: so many parameters, and 1000 of everything, a call.
 _PARAMS_PER_CALL = 100
+_METRICS_PER_CALL = 800
 #: MLflow's own limit for a dataset's digest; the tag `data.digest` has the whole of it.
 _DIGEST_LENGTH = 36
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a finished evaluation leaves in MLflow. `tables` are shown as such by its UI, `files` is a
-    folder, `dataset` a name and a digest."""
+    """What a finished evaluation leaves in MLflow. `curves` are metrics with a value a step, `tables` are shown as such
+    by its UI, `files` is a folder, `dataset` a name and a digest."""
 
     params: Mapping[str, str]
     metrics: Mapping[str, float]
     tags: Mapping[str, str]
     description: str
+    curves: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     files: Path | None = None
     tables: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     dataset: tuple[str, str] | None = None
@@ -47,12 +50,18 @@ class TrackedRun:
         client, now = self.store.client, int(time.time() * 1000)
         params = [Param(key, value) for key, value in record.params.items()]
         metrics = [Metric(key, value, now, 0) for key, value in record.metrics.items()]
+        for key, steps in record.curves.items():
+            metrics += [Metric(key, value, now, step) for step, value in steps.items()]
         tags = {**record.tags, "mlflow.note.content": record.description}
-        client.log_batch(
-            self.run_id, metrics, params[:_PARAMS_PER_CALL], [RunTag(key, value) for key, value in tags.items()]
-        )
-        for start in range(_PARAMS_PER_CALL, len(params), _PARAMS_PER_CALL):
-            client.log_batch(self.run_id, params=params[start : start + _PARAMS_PER_CALL])
+        labels = [RunTag(key, value) for key, value in tags.items()]
+        calls = max(1, -(-len(metrics) // _METRICS_PER_CALL), -(-len(params) // _PARAMS_PER_CALL))
+        for call in range(calls):
+            client.log_batch(
+                self.run_id,
+                metrics[call * _METRICS_PER_CALL : (call + 1) * _METRICS_PER_CALL],
+                params[call * _PARAMS_PER_CALL : (call + 1) * _PARAMS_PER_CALL],
+                () if call else labels,
+            )
         if record.files is not None:
             client.log_artifacts(self.run_id, str(record.files))
         if record.dataset is not None:
