@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("records",),
     ("config",),
     ("report", "tracking", "pipeline", "tables", "confidence", "references"),
-    ("comparison",),
+    ("comparison", "suspects", "sweeps"),
     ("gate",),
     ("archive",),
     ("results",),
@@ -44,6 +44,7 @@ OWNERS = {
     "rapidocr": {"pipeline"},
     "insightface": {"pipeline"},
     "hotcoco": {"scoring"},
+    "jinja2": {"report"},
 }
 
 #: Scoring is pure: nothing else of the outside may come in.

@@ -193,7 +193,6 @@ class Evaluation:
             metrics |= extra.metrics
         return metrics
 
-
     def curves(self) -> dict[str, dict[int, float]]:
         """The metrics that have a value at every threshold, by name and hundredths of the threshold."""
         curves = [behaviour.metrics(what) for what, behaviour in self.behaviours.items()]

@@ -1,4 +1,4 @@
-"""What a sweep shows: which jobs are worth their time, whether the presets keep their promise, what made no difference."""
+"""What a sweep shows: which jobs are worth their time, do the presets keep their promise, what made no difference."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pareto_front(jobs: Sequence[SweepJob], quality: str = QUALITY, cost: str = S
 
 
 def ladder_inversions(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
-    """Where a preset breaks its promise beside the one below it, in words. Jobs with the same overrides are compared."""
+    """Where a preset breaks its promise beside the one below it, in words; jobs with the same overrides compared."""
     groups: dict[str, dict[str, SweepJob]] = {}
     for job in _measured(jobs, QUALITY, SPEED):
         groups.setdefault(job.beyond_preset, {})[job.preset] = job
@@ -81,7 +81,7 @@ def has_ladder(jobs: Sequence[SweepJob]) -> bool:
 
 
 def idle_params(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
-    """Swept parameters that changed nothing: jobs that differ in them alone predict the same, and there are such jobs."""
+    """Swept parameters that changed nothing: there are jobs that differ in them alone, and they predict the same."""
     done = [job for job in jobs if job.predictions]
     names = varied(done)
     return tuple(name for name in names if _is_idle(name, names, done))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ def write_pictures(folder: Path, pictures: Sequence[Picture]) -> None:
 def _style() -> Iterator[None]:
     import matplotlib as mpl
 
-    style = {
+    style: Any = {
         "font.family": "DejaVu Sans",
         "font.size": 10.5,
         "text.color": INK,
@@ -91,6 +92,7 @@ def _style() -> Iterator[None]:
         "axes.titleweight": "bold",
         "axes.titlelocation": "left",
         "hatch.color": "#ffffff",
+        "text.parse_math": False,  # a dollar sign in a tag is a dollar sign
         "svg.fonttype": "none",
         "svg.hashsalt": "harness",
     }
@@ -101,7 +103,8 @@ def _style() -> Iterator[None]:
 def _picture(name: str, title: str, size: tuple[float, float], draw: Callable[[Figure], None]) -> Picture:
     from matplotlib.figure import Figure
 
-    with _style():
+    with _style(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # an empty box then stands for the letter
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         png, svg = io.BytesIO(), io.StringIO()
@@ -132,7 +135,9 @@ def _precision_recall(figure: Figure, behaviours: Mapping[str, Behaviour]) -> No
         left.plot(points[0].recall, points[0].precision, MARKERS[what], color=COLOURS[what], markersize=8)
         thresholds = [p.threshold for p in points]
         right.plot(thresholds, [p.precision for p in points], label=f"{what} precision", **style)
-        right.plot(thresholds, [p.recall for p in points], label=f"{what} recall", **{**style, "linewidth": 1}, marker=".")
+        right.plot(
+            thresholds, [p.recall for p in points], label=f"{what} recall", **{**style, "linewidth": 1}, marker="."
+        )
     left.set(xlabel="recall", ylabel="precision", title="Precision and recall (mark: as run)")
     right.set(xlabel="least score that is kept", title="What another threshold would do")
     for axes in (left, right):
@@ -161,12 +166,16 @@ def _reliability(figure: Figure, behaviours: Mapping[str, Behaviour]) -> None:
                 f"n={entry.n}", (entry.mean_score or 0, entry.accuracy or 0), textcoords="offset points",
                 xytext=(0, -14 if below else 9), ha="center", fontsize=8.5,
             )  # fmt: skip
-        axes.set(title=f"{what}: calibration error {card.ece or 0:.1%}, n={card.n}", xlabel="score", ylabel="share right")
+        axes.set(
+            title=f"{what}: calibration error {card.ece or 0:.1%}, n={card.n}", xlabel="score", ylabel="share right"
+        )
         axes.set(xlim=(-0.02, 1.05), ylim=(-0.04, 1.08))
         _percent(axes, "y")
 
 
 def _error_types(figure: Figure, errors: Mapping[str, ErrorScorecard]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     kinds = {
         "missed outright": "missed",
         "missed, badly placed": "missed_by_localisation",
@@ -181,12 +190,15 @@ def _error_types(figure: Figure, errors: Mapping[str, ErrorScorecard]) -> None:
         counts = [getattr(card, name) for name in kinds.values()]
         places = [place + (row - (len(errors) - 1) / 2) * height for place in range(len(kinds))]
         bars = axes.barh(places, counts, height * 0.92, label=what, color=COLOURS[what], hatch=HATCHES[what])
-        shown = [str(n) if name != "wrong_text" or what == "bib" else "" for n, name in zip(counts, kinds.values(), strict=True)]
+        shown = [
+            str(n) if name != "wrong_text" or what == "bib" else ""
+            for n, name in zip(counts, kinds.values(), strict=True)
+        ]
         axes.bar_label(bars, shown, padding=3)
     axes.set_yticks(range(len(kinds)), list(kinds))
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="how many", title="Kinds of errors")
     axes.legend(loc="lower right")
 
@@ -216,7 +228,9 @@ def _pareto(figure: Figure, jobs: Sequence[SweepJob]) -> None:
     axes.plot(seconds, quality, "o", color=COLOURS["bib"], markersize=9, label="on the front")
     if others:
         x, y = [job.metrics[SECONDS] for job in others], [job.metrics[QUALITY] for job in others]
-        axes.plot(x, y, "x", color=COLOURS["face"], markersize=8, markeredgewidth=2, label="another is better or cheaper")
+        axes.plot(
+            x, y, "x", color=COLOURS["face"], markersize=8, markeredgewidth=2, label="another is better or cheaper"
+        )
     for job in (*front, *others):
         place = (job.metrics[SECONDS], job.metrics[QUALITY])
         axes.annotate(_short(job.name), place, textcoords="offset points", xytext=(8, 6), fontsize=9)

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.report.mistakes import KINDS, Mistake, Shots, caption
 
 #: The tag by which MLflow's UI knows that a run has images.
-GRID_TAGS = {"mlflow.loggedImages": "true"}
+IMAGES_TAG = "mlflow.loggedImages"
 FOLDER = "images"
 MOST_OF_A_KIND = 8
 
@@ -24,12 +24,12 @@ def pick_mistakes(found: Sequence[Mistake]) -> list[Mistake]:
     return [item for kind in KINDS for item in [m for m in found if m.kind == kind][:MOST_OF_A_KIND]]
 
 
-def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shots]) -> None:
-    """Write each mistake twice, as MLflow does: in full, and small for the grid."""
+def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shots]) -> dict[str, str]:
+    """Write each mistake twice, as MLflow does: in full, and small. Returns the tag that announces them."""
     import cv2
 
     if not picked:
-        return
+        return {}
     images = folder / FOLDER
     images.mkdir()
     now = int(time.time() * 1000)
@@ -39,3 +39,4 @@ def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shot
             name = f"{kind}+step+{step}+timestamp+{now}+{uuid.uuid4()}"
             cv2.imwrite(str(images / f"{name}.png"), picture)
             cv2.imwrite(str(images / f"{name}+compressed.webp"), picture, [cv2.IMWRITE_WEBP_QUALITY, 80])
+    return {IMAGES_TAG: "true"}

@@ -27,7 +27,6 @@ GREEN, RED, ORANGE, GREY = (60, 160, 40), (40, 40, 220), (0, 140, 255), (150, 15
 
 def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds, long_side: int = LONG_SIDE) -> bytes:
     """The annotated photo as JPEG, with a legend where it is wide enough to be read."""
-    import cv2
 
     image = scaled(pixels, long_side)
     labels, found = photo.labels, photo.prediction

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Present on the runs that are baselines, with the time at which they were pinned.
 BASELINE_TAG = "baseline"
+#: How many runs are asked what they see.
+RECENT = 8
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,16 @@ def load_run(store: OpenStore, run_id: str) -> BenchmarkRun:
     """A run from its archive."""
     with tempfile.TemporaryDirectory() as folder:
         return read_run(Path(store.client.download_artifacts(run_id, RUN_FILE, folder)))
+
+
+def recent_runs(store: OpenStore, data_digest: str, limit: int = RECENT) -> tuple[BenchmarkRun, ...]:
+    """The last finished runs on these data, newest first. Those that predict the same as another are left out."""
+    query = f"tags.`data.digest` = '{data_digest}' and attributes.status = 'FINISHED'"
+    distinct: dict[str, str] = {}
+    for run in _search(store, query, 4 * limit):
+        distinct.setdefault(run.data.tags.get("predictions.digest", run.info.run_id), str(run.info.run_id))
+    newest = list(distinct.values())[:limit]
+    return tuple(load_run(store, run_id) for run_id in newest)
 
 
 def join_sweep(store: OpenStore, run_id: str, sweep_id: str) -> None:
