@@ -16,7 +16,7 @@ SOURCE = Path(harness.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
     ("app", "cli", "search", "labeling"),
-    ("evaluate", "prepare"),
+    ("evaluate", "overview", "prepare"),
     ("records",),
     ("config",),
     ("report", "tracking", "pipeline", "tables", "confidence", "references"),

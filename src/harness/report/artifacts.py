@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.comparison import LEDGER
+from harness.report.canvas import write_pictures
 from harness.report.content import RunReport
-from harness.report.figures import run_figures, write_pictures
+from harness.report.figures import run_figures
 from harness.report.gallery import make_gallery
 from harness.report.grid import write_grid
 from harness.report.html import REPORT_FILE

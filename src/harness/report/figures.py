@@ -1,19 +1,14 @@
-"""Figures of a run and of a sweep: PNG for MLflow, the same as SVG for the report, where it follows light and dark.
+"""The figures of a run and of a sweep.
 
 Bibs and faces differ in colour, and in marker or hatching too. Every bar carries its count.
 """
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.report.canvas import FAINT, Picture, draw
 from harness.scoring import Behaviour, Slice
 from harness.scoring.error_types import ErrorScorecard
 from harness.sweeps import QUALITY, SECONDS, SweepJob, pareto_front
@@ -22,104 +17,36 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, FAINT = "#1f2329", "#8a9099"
 COLOURS = {"bib": "#0072b2", "face": "#d55e00"}
 MARKERS, LINES, HATCHES = {"bib": "o", "face": "s"}, {"bib": "-", "face": "--"}, {"bib": "", "face": "///"}
 MOST_SLICES = 24
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure in both forms; `title` says in words what it shows."""
-
-    name: str
-    title: str
-    png: bytes
-    svg: str
+WIDTH = 9.6
 
 
 def run_figures(
     behaviours: Mapping[str, Behaviour], slices: Sequence[Slice], errors: Mapping[str, ErrorScorecard]
 ) -> tuple[Picture, ...]:
     """The figures of a run; one that would show nothing is left out."""
-    scored = {what: item for what, item in behaviours.items() if _has_curve(item)}
-    judged = {what: item for what, item in behaviours.items() if item.reliability.n}
-    wanted: list[tuple[bool, str, str, tuple[float, float], Callable[[Figure], None]]] = [
-        (bool(scored), "precision_recall", "Precision and recall over the score threshold", (9.6, 3.8),
-         lambda figure: _precision_recall(figure, scored)),
-        (bool(judged), "reliability", "Score beside share of right predictions", (4.8 * len(judged), 3.8),
-         lambda figure: _reliability(figure, judged)),
-        (bool(errors), "error_types", "Kinds of errors", (9.6, 3.4), lambda figure: _error_types(figure, errors)),
-        (bool(slices), "slices", "Recall by tag", (9.6, 1.2 + 0.3 * min(len(slices), MOST_SLICES)),
-         lambda figure: _slices(figure, slices)),
-    ]  # fmt: skip
-    return tuple(_picture(name, title, size, draw) for shown, name, title, size, draw in wanted if shown)
+    pictures = []
+    if scored := {what: item for what, item in behaviours.items() if _has_curve(item)}:
+        title = "Precision and recall over the score threshold"
+        pictures.append(draw("precision_recall", title, (WIDTH, 3.8), lambda it: _precision_recall(it, scored)))
+    if judged := {what: item for what, item in behaviours.items() if item.reliability.n}:
+        size = (WIDTH / 2 * len(judged), 3.8)
+        pictures.append(draw("reliability", "Score beside share right", size, lambda it: _reliability(it, judged)))
+    if errors:
+        pictures.append(draw("error_types", "Kinds of errors", (WIDTH, 3.4), lambda it: _error_types(it, errors)))
+    if slices:
+        size = (WIDTH, 1.2 + 0.3 * min(len(slices), MOST_SLICES))
+        pictures.append(draw("slices", "Recall by tag", size, lambda it: _slices(it, slices)))
+    return tuple(pictures)
 
 
 def pareto_figure(jobs: Sequence[SweepJob]) -> Picture | None:
     """Quality against seconds, with the front; None where no job has both."""
     if not pareto_front(jobs):
         return None
-    return _picture("pareto", "Quality against time", (9.6, 4.8), lambda figure: _pareto(figure, jobs))
-
-
-def write_pictures(folder: Path, pictures: Sequence[Picture]) -> None:
-    """Write the PNGs."""
-    for picture in pictures:
-        (folder / f"{picture.name}.png").write_bytes(picture.png)
-
-
-@contextmanager
-def _style() -> Iterator[None]:
-    import matplotlib as mpl
-
-    style: Any = {
-        "font.family": "DejaVu Sans",
-        "font.size": 10.5,
-        "text.color": INK,
-        "axes.labelcolor": INK,
-        "axes.edgecolor": FAINT,
-        "xtick.color": INK,
-        "ytick.color": INK,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "grid.color": FAINT,
-        "grid.alpha": 0.25,
-        "legend.frameon": False,
-        "axes.titlesize": 11.5,
-        "axes.titleweight": "bold",
-        "axes.titlelocation": "left",
-        "hatch.color": "#ffffff",
-        "text.parse_math": False,  # a dollar sign in a tag is a dollar sign
-        "svg.fonttype": "none",
-        "svg.hashsalt": "harness",
-    }
-    with mpl.rc_context(style):
-        yield
-
-
-def _picture(name: str, title: str, size: tuple[float, float], draw: Callable[[Figure], None]) -> Picture:
-    from matplotlib.figure import Figure
-
-    with _style(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # an empty box then stands for the letter
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
-        png, svg = io.BytesIO(), io.StringIO()
-        figure.savefig(png, format="png", dpi=110, facecolor="white")
-        figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
-    return Picture(name, title, png.getvalue(), _inline(svg.getvalue(), title))
-
-
-def _inline(svg: str, title: str) -> str:
-    """An SVG to stand inside a page: no prologue, and ink in the colour of the page's text."""
-    body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    body = re.sub(r'<svg ([^>]*?)width="[^"]*" ', r"<svg \1", body, count=1)
-    body = re.sub(r'(<svg [^>]*?)height="[^"]*" ', r"\1", body, count=1)
-    body = body.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
-    return body.replace(INK, "currentColor")
+    return draw("pareto", "Quality against time", (WIDTH, 4.8), lambda it: _pareto(it, jobs))
 
 
 def _has_curve(behaviour: Behaviour) -> bool:
@@ -153,7 +80,7 @@ def _reliability(figure: Figure, behaviours: Mapping[str, Behaviour]) -> None:
     for axes, (what, behaviour) in zip(charts, behaviours.items(), strict=True):
         card = behaviour.reliability
         axes.plot([0, 1], [0, 1], color=FAINT, linestyle=":", linewidth=1.5)
-        axes.text(0.04, 0.1, "as sure as right", color=INK, rotation=0, fontsize=9)
+        axes.text(0.4, 0.3, "dotted: as sure as right", fontsize=9)
         bins = [entry for entry in card.bins if entry.n]
         axes.plot(
             [entry.mean_score for entry in bins],

@@ -9,13 +9,13 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.gate import MetricVerdict, Verdict
+from harness.report.canvas import Picture
 from harness.report.changes import ChangedPhoto
 from harness.report.content import RunReport
-from harness.report.figures import Picture
 from harness.report.gallery import MOST_SUSPECTS, Gallery
 from harness.report.html import Inlined, render
 from harness.report.mistakes import Shots, mistakes
-from harness.report.pictures import LEGEND, draw_photo, jpeg
+from harness.report.pictures import draw_photo, jpeg
 from harness.report.verdicts import MEANINGS, moved
 from harness.results import EvaluatedPhoto
 from harness.scoring import LinkScorecard
@@ -25,6 +25,10 @@ from harness.types import BibBox, PhotoPrediction
 
 PICTURE_SIDE = 720
 FOREST_WIDTH = 190
+LEGEND = (
+    "Green frame: found. Red: MISSED, or misread. Orange: FALSE. Grey: not scored. Broad green line: a labelled link; "
+    "thin orange line: a proposed one."
+)
 
 TONES = {
     Verdict.IMPROVED: ("good", "▲"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.archive import RUN_FILE, BenchmarkRun, read_run
+from harness.errors import HarnessError
 from harness.tracking.store import OpenStore
 
 if TYPE_CHECKING:
@@ -56,8 +58,11 @@ def recent_runs(store: OpenStore, data_digest: str, limit: int = RECENT) -> tupl
     distinct: dict[str, str] = {}
     for run in _search(store, query, 4 * limit):
         distinct.setdefault(run.data.tags.get("predictions.digest", run.info.run_id), str(run.info.run_id))
-    newest = list(distinct.values())[:limit]
-    return tuple(load_run(store, run_id) for run_id in newest)
+    runs = []
+    for run_id in list(distinct.values())[:limit]:
+        with suppress(HarnessError):  # an archive that is gone or older than its format is no reason to fail a new run
+            runs.append(load_run(store, run_id))
+    return tuple(runs)
 
 
 def join_sweep(store: OpenStore, run_id: str, sweep_id: str) -> None:
