@@ -24,6 +24,9 @@ from harness.scoring import (
 )
 from harness.types import PhotoLabels, PhotoPrediction
 
+#: The kinds of mistakes that are shown one by one, by the names that MLflow's image grid has them under.
+MISTAKES = ("missed_bibs", "false_bibs", "misread_bibs", "missed_faces", "false_faces")
+
 Overlap = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -179,7 +182,8 @@ class Evaluation:
             key = f"interval/{name.replace('/', '_')}"
             metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
         for what, behaviour in self.behaviours.items():
-            metrics |= behaviour.reliability.metrics(what)
+            if behaviour.reliability.ece is not None:
+                metrics[f"calibration/{what}_ece"] = behaviour.reliability.ece
         stages = _sum(item.seconds for item in self.evaluated)
         total = sum(stages.values())
         metrics |= {f"runtime/{stage}_seconds": seconds for stage, seconds in stages.items()}

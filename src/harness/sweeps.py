@@ -10,6 +10,8 @@ QUALITY, SECONDS, SPEED = "number/f1", "runtime/pipeline_seconds", "runtime/phot
 HEADLINES = (QUALITY, "ocr/accuracy", "bib/f1", "face/f1", "link/f1", SECONDS)
 #: Each preset promises to read no fewer numbers than the one before it, and to be no faster.
 LADDER = ("fast", "balanced", "best")
+#: Times that differ by less than this share are the same: a run repeated is no faster.
+SAME_TIME = 0.05
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,20 @@ def varied(jobs: Sequence[SweepJob]) -> list[str]:
 
 
 def pareto_front(jobs: Sequence[SweepJob], quality: str = QUALITY, cost: str = SECONDS) -> tuple[SweepJob, ...]:
-    """The finished jobs that no other beats: none is as good in less time, or better in no more. Cheapest first."""
+    """The finished jobs that no other beats, cheapest first.
+
+    One beats another by being better in no more time, or as good in less. Times this close (`SAME_TIME`) are the same.
+    """
     points = [(job.metrics[quality], job.metrics[cost], job) for job in _measured(jobs, quality, cost)]
-    front = [
-        (price, good, job)
-        for good, price, job in points
-        if not any(q >= good and c <= price and (q, c) != (good, price) for q, c, _ in points)
-    ]
+    front = [(price, good, job) for good, price, job in points if not any(_beats(p, (good, price)) for p in points)]
     return tuple(job for _, _, job in sorted(front, key=lambda item: (item[0], item[1], item[2].name)))
+
+
+def _beats(other: tuple[float, float, SweepJob], point: tuple[float, float]) -> bool:
+    (better, cheaper, _), (good, price) = other, point
+    if better > good:
+        return cheaper <= price * (1 + SAME_TIME)
+    return better == good and cheaper * (1 + SAME_TIME) < price
 
 
 def ladder_inversions(jobs: Sequence[SweepJob]) -> tuple[str, ...]:

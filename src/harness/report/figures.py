@@ -160,7 +160,8 @@ def _pareto(figure: Figure, jobs: Sequence[SweepJob]) -> None:
         )
     for job in (*front, *others):
         place = (job.metrics[SECONDS], job.metrics[QUALITY])
-        axes.annotate(_short(job.name), place, textcoords="offset points", xytext=(8, 6), fontsize=9)
+        beside = (8, 6) if job in front else (8, -13)
+        axes.annotate(_short(job.name), place, textcoords="offset points", xytext=beside, fontsize=9)
     _percent(axes, "y")
     axes.margins(x=0.15, y=0.15)
     axes.set(xlabel="seconds in the pipeline", ylabel="number F1", title="Quality against time")

@@ -11,7 +11,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.report.mistakes import KINDS, Mistake, Shots, caption
+from harness.report.mistakes import Mistake, Shots, caption
+from harness.results import MISTAKES
 
 #: The tag by which MLflow's UI knows that a run has images.
 IMAGES_TAG = "mlflow.loggedImages"
@@ -21,7 +22,7 @@ MOST_OF_A_KIND = 8
 
 def pick_mistakes(found: Sequence[Mistake]) -> list[Mistake]:
     """The first few of each kind."""
-    return [item for kind in KINDS for item in [m for m in found if m.kind == kind][:MOST_OF_A_KIND]]
+    return [item for kind in MISTAKES for item in [m for m in found if m.kind == kind][:MOST_OF_A_KIND]]
 
 
 def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shots]) -> dict[str, str]:
@@ -33,7 +34,7 @@ def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shot
     images = folder / FOLDER
     images.mkdir()
     now = int(time.time() * 1000)
-    for kind in KINDS:
+    for kind in MISTAKES:
         for step, mistake in enumerate(item for item in picked if item.kind == kind):
             picture = caption(shots[mistake.photo.sha256].parts[mistake.box], mistake.words, mistake.photo.name)
             name = f"{kind}+step+{step}+timestamp+{now}+{uuid.uuid4()}"

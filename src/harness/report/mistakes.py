@@ -15,8 +15,6 @@ from harness.scoring.detection import Detection
 from harness.scoring.faces import detect_faces
 from harness.types import BibBox, Box, FaceBox
 
-#: The kinds of mistakes, by the names that MLflow's image grid shows them under.
-KINDS = ("missed_bibs", "false_bibs", "misread_bibs", "missed_faces", "false_faces")
 CROP_SIDE = 224
 #: How much of its surroundings a crop shows, in longer sides of the box.
 SURROUNDINGS = 0.6

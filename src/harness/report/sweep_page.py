@@ -61,8 +61,8 @@ def sweep_table(jobs: Sequence[SweepJob]) -> dict[str, list[str | float | None]]
         "front": [FRONT_MARK if job.run_id in front else "" for job in jobs],
         "verdict": [job.verdict for job in jobs],
     }
-    table |= {name: [job.params.get(name) for job in jobs] for name in varied(jobs)}
-    return table | {name: [job.metrics.get(name) for job in jobs] for name in HEADLINES}
+    table |= {name: [job.metrics.get(name) for job in jobs] for name in HEADLINES}
+    return table | {name: [job.params.get(name) for job in jobs] for name in varied(jobs)}
 
 
 def sweep_text(jobs: Sequence[SweepJob]) -> str:

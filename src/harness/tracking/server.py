@@ -14,8 +14,8 @@ import urllib.request
 import webbrowser
 
 from harness.errors import HarnessError
-from harness.tracking.store import LocalStore, OpenStore
-from harness.tracking.sweeps import chart_page, last_sweep, runs_page
+from harness.tracking.store import LocalStore
+from harness.tracking.views import start_page
 
 HOST = "127.0.0.1"
 _SECONDS_TO_START = 120.0
@@ -27,7 +27,7 @@ def serve(store: LocalStore, port: int, open_browser: bool) -> int:
         raise HarnessError(f"no runs in {store.folder} yet; make one with: harness preset=fast")
     if _in_use(port):
         raise HarnessError(f"port {port} is in use; choose another with --port")
-    page = f"http://{HOST}:{port}/{_start_page(store.open())}"
+    page = f"http://{HOST}:{port}/{start_page(store.open())}"
     command = [sys.executable, "-m", "mlflow", "server", "--host", HOST, "--port", str(port), "--workers", "1"]
     command += ["--backend-store-uri", store.uri, "--default-artifact-root", (store.folder / "artifacts").as_uri()]
     command += ["--uvicorn-opts", "--log-level=warning"]
@@ -46,12 +46,6 @@ def serve(store: LocalStore, port: int, open_browser: bool) -> int:
         finally:
             signal.signal(signal.SIGTERM, before)
             _stop(server)
-
-
-def _start_page(store: OpenStore) -> str:
-    """The chart of the last sweep, or the table of runs where there was none."""
-    sweep_id = last_sweep(store)
-    return chart_page(store, sweep_id) if sweep_id else runs_page(store.runs_experiment)
 
 
 def _stop(server: subprocess.Popen[bytes]) -> None:

@@ -14,22 +14,28 @@ from harness.tracking.store import OpenStore
 _MOST_JOBS = 1000
 
 
-def runs_page(experiment: str, search: str = "", chart: bool = False) -> str:
-    """The address of the runs page in MLflow's UI, below the server's own."""
+def runs_page(experiment: str, search: str = "", chart: bool = False, view: str = "") -> str:
+    """The address of the runs page in MLflow's UI, below the server's own; a shared `view` brings its own search."""
     mode = "&compareRunsMode=CHART" if chart else ""
+    shared = f"&viewStateShareKey={view}" if view else ""
     filtered = f"&searchFilter={quote(search)}" if search else ""
-    return f"#/experiments/{experiment}/runs?workflowType=machine_learning{mode}{filtered}"
+    return f"#/experiments/{experiment}/runs?workflowType=machine_learning{mode}{shared}{filtered}"
+
+
+def sweep_filter(sweep_id: str) -> str:
+    """What MLflow's search finds the jobs of a sweep by; a job that is reused belongs to several."""
+    return f"tags.sweep_id LIKE '%{sweep_id}%'"
 
 
 def chart_page(store: OpenStore, sweep_id: str) -> str:
     """The address of the chart that compares the jobs of a sweep."""
-    return runs_page(store.runs_experiment, _jobs_of(sweep_id), chart=True)
+    return runs_page(store.runs_experiment, sweep_filter(sweep_id), chart=True)
 
 
 def find_jobs(store: OpenStore, sweep_id: str) -> tuple[SweepJob, ...]:
     """The jobs of a sweep, in the order in which they were started."""
     runs = store.client.search_runs(
-        [store.runs_experiment], _jobs_of(sweep_id), max_results=_MOST_JOBS, order_by=["start_time ASC"]
+        [store.runs_experiment], sweep_filter(sweep_id), max_results=_MOST_JOBS, order_by=["start_time ASC"]
     )
     return tuple(
         SweepJob(
@@ -57,7 +63,3 @@ def last_sweep(store: OpenStore) -> str | None:
     """The sweep that was made last."""
     runs = store.client.search_runs([store.sweeps_experiment], max_results=1, order_by=["start_time DESC"])
     return runs[0].data.tags.get("sweep_id") if runs else None
-
-
-def _jobs_of(sweep_id: str) -> str:
-    return f"tags.sweep_id LIKE '%{sweep_id}%'"
