@@ -66,6 +66,8 @@ def draw(name: str, title: str, size: tuple[float, float], fill: Callable[[Figur
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # an empty box then stands for the letter
         figure = Figure(figsize=size, layout="constrained")
         fill(figure)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once, for both forms
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", dpi=110, facecolor="white")
         figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None})

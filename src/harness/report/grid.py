@@ -11,7 +11,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.report.mistakes import Mistake, Shots, caption
+from harness.report.mistakes import Mistake, Shots
+from harness.report.pictures import with_caption
 from harness.results import MISTAKES
 
 #: The tag by which MLflow's UI knows that a run has images.
@@ -36,7 +37,7 @@ def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shot
     now = int(time.time() * 1000)
     for kind in MISTAKES:
         for step, mistake in enumerate(item for item in picked if item.kind == kind):
-            picture = caption(shots[mistake.photo.sha256].parts[mistake.box], mistake.words, mistake.photo.name)
+            picture = with_caption(shots[mistake.photo.sha256].parts[mistake.box], mistake.words, mistake.photo.name)
             name = f"{kind}+step+{step}+timestamp+{now}+{uuid.uuid4()}"
             cv2.imwrite(str(images / f"{name}.png"), picture)
             cv2.imwrite(str(images / f"{name}+compressed.webp"), picture, [cv2.IMWRITE_WEBP_QUALITY, 80])

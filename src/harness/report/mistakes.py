@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.report.pictures import LONG_SIDE, Image, outline, scaled, with_line
+from harness.report.pictures import LONG_SIDE, Image, outline, scaled
 from harness.results import EvaluatedPhoto, PhotoItem, Thresholds
 from harness.scoring.bibs import detect_bibs, is_complete
 from harness.scoring.detection import Detection
 from harness.scoring.faces import detect_faces
 from harness.types import BibBox, Box, FaceBox
 
-CROP_SIDE = 224
+CROP_SIDE = 256
 #: How much of its surroundings a crop shows, in longer sides of the box.
 SURROUNDINGS = 0.6
 #: No box is looked at more closely than one of so many pixels.
@@ -109,8 +109,3 @@ def cut_out(pixels: Image, box: Box) -> Image:
 
 def _start(centre: float, side: int, length: int) -> int:
     return round(min(max(centre - side / 2, 0), length - side))
-
-
-def caption(image: Image, words: str, name: str) -> Image:
-    """A cut-out with some words below it, and below them the photo's name."""
-    return with_line(with_line(image, words), name)

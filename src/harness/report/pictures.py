@@ -22,6 +22,7 @@ Image = NDArray[np.uint8]
 
 LONG_SIDE = 1280
 LEGEND = "green: found   red: MISSED   orange: FALSE   grey: not scored"
+DARK = (32, 32, 32)
 GREEN, RED, ORANGE, GREY = (60, 160, 40), (40, 40, 220), (0, 140, 255), (150, 150, 150)
 
 
@@ -34,7 +35,7 @@ def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds, lon
     _draw_boxes(image, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
     _draw_boxes(image, detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
     if long_side == LONG_SIDE:
-        image = with_line(image, f"{photo.name}   {LEGEND}", above=True)
+        image = with_legend(image, f"{photo.name}   {LEGEND}")
     return jpeg(image)
 
 
@@ -49,16 +50,26 @@ def scaled(image: Image, long_side: int) -> Image:
     return np.asarray(cv2.resize(image, size, interpolation=how), dtype=np.uint8)
 
 
-def with_line(image: Image, text: str, above: bool = False) -> Image:
-    """The picture with a line of white text on black above or below it."""
+def with_legend(image: Image, text: str) -> Image:
+    """The picture with a line of white text on black above it."""
     import cv2
 
-    top, bottom = (34, 0) if above else (0, 24)
-    size = 0.6 if above else 0.42
-    framed = cv2.copyMakeBorder(image, top, bottom, 0, 0, cv2.BORDER_CONSTANT, value=(32, 32, 32))
-    place = (10, 23) if above else (6, framed.shape[0] - 8)
-    cv2.putText(framed, text, place, cv2.FONT_HERSHEY_SIMPLEX, size, (255, 255, 255), 1, cv2.LINE_AA)
+    framed = cv2.copyMakeBorder(image, 34, 0, 0, 0, cv2.BORDER_CONSTANT, value=DARK)
+    cv2.putText(framed, text, (10, 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (255, 255, 255), 1, cv2.LINE_AA)
     return np.asarray(framed, dtype=np.uint8)
+
+
+def with_caption(image: Image, *lines: str) -> Image:
+    """A copy with lines of text over its lower edge; it keeps its shape, since MLflow's grid cuts pictures square."""
+    import cv2
+
+    height = image.shape[0]
+    captioned, top = image.copy(), height - 20 * len(lines) - 4
+    captioned[top:] = DARK
+    for number, line in enumerate(lines, start=1):
+        place = (6, top + 20 * number - 4)
+        cv2.putText(captioned, line, place, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (255, 255, 255), 1, cv2.LINE_AA)
+    return captioned
 
 
 def jpeg(image: Image, quality: int = 85) -> bytes:
