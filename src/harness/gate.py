@@ -108,7 +108,7 @@ def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, se
     if not candidate.complete:
         return Judgement(Verdict.INCOMPLETE, tuple(_failures(candidate)))
     if baseline is None:
-        return Judgement(Verdict.NO_BASELINE, ("none is pinned yet: harness baseline RUN",))
+        return Judgement(Verdict.NO_BASELINE, ("no run is pinned as the baseline yet",))
     if missing := tuple(_missing(candidate, baseline)):
         return Judgement(Verdict.INCOMPLETE, missing)
     if differences := tuple(_differences(candidate, baseline)):
