@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,6 +10,8 @@ from harness.archive import BenchmarkRun
 from harness.comparison import LEDGER, Change, Comparison, PhotoChange
 from harness.report.verdicts import markdown_judgement, text_judgement
 
+#: The changes of one photo.
+Photo = tuple[PhotoChange, ...]
 #: More photos than this are counted, not listed, where people read them.
 LISTED = 20
 _TITLES = {Change.BROKEN: "Newly broken", Change.MIXED: "Better and worse", Change.FIXED: "Newly fixed"}
@@ -20,11 +22,11 @@ def text_comparison(comparison: Comparison, run_id: str, base_id: str) -> str:
     lines = [f"run   {_title(comparison.run, run_id)}", f"base  {_title(comparison.base, base_id)}", ""]
     lines += [text_judgement(comparison.judgement), "", "Config"]
     lines += [f"  {each}" for each in _config_lines(comparison)] or ["  no difference"]
-    for kind, photos in comparison.ledger().items():
-        width = max(len(photo.name) for photo in photos)
+    for kind, photos in comparison.by_photo().items():
+        width = max(len(changes[0].name) for changes in photos)
         lines += ["", f"{_TITLES[kind]} ({_photos(photos)})"]
-        lines += [f"  {photo.name:<{width}}  {photo.words()}" for photo in photos[:LISTED]]
-        lines += _more(photos)
+        lines += [f"  {changes[0].name:<{width}}  {_words(changes)}" for changes in photos[:LISTED]]
+        lines += [f"  {each}" for each in _more(photos)]
     lines += ["", _totals(comparison)]
     return "\n".join(lines).rstrip()
 
@@ -39,10 +41,10 @@ def markdown_comparison(comparison: Comparison, run_id: str, base_id: str) -> st
         markdown_judgement(comparison.judgement),
         _totals(comparison),
     ]
-    for kind, photos in comparison.ledger().items():
-        rows = [f"| {_cell(photo.name)} | {photo.scorecard} | {_cell(photo.words())} |" for photo in photos[:LISTED]]
-        table = "\n".join(["| photo | scorecard | what happened |", "| --- | --- | --- |", *rows, *_more(photos)])
-        parts.append(_folded(f"{_TITLES[kind]}: {_photos(photos)}", table))
+    for kind, photos in comparison.by_photo().items():
+        rows = [f"| {_cell(changes[0].name)} | {_cell(_words(changes))} |" for changes in photos[:LISTED]]
+        table = "\n".join(["| photo | what happened |", "| --- | --- |", *rows])
+        parts.append(_folded(f"{_TITLES[kind]}: {_photos(photos)}", "\n\n".join([table, *_more(photos)])))
     if config := list(_config_lines(comparison)):
         parts.append(_folded("Config", "\n".join(["```", *config, "```"])))
     return "\n\n".join(filter(None, parts))
@@ -83,13 +85,16 @@ def _config_lines(comparison: Comparison) -> Iterable[str]:
         yield f"{change.key:<{width}}  {before} -> {after}"
 
 
-def _photos(photos: tuple[PhotoChange, ...]) -> str:
-    count = len({photo.sha256 for photo in photos})
-    return "1 photo" if count == 1 else f"{count} photos"
+def _photos(photos: Sequence[Photo]) -> str:
+    return "1 photo" if len(photos) == 1 else f"{len(photos)} photos"
 
 
-def _more(photos: tuple[PhotoChange, ...]) -> list[str]:
-    return [f"  ... and {len(photos) - LISTED} more (--json has all)"] if len(photos) > LISTED else []
+def _words(changes: Photo) -> str:
+    return "; ".join(change.words() for change in changes)
+
+
+def _more(photos: Sequence[Photo]) -> list[str]:
+    return [f"... and {len(photos) - LISTED} more (--json has all)"] if len(photos) > LISTED else []
 
 
 def _totals(comparison: Comparison) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator
 
 from harness.errors import HarnessError
-from harness.tracking.store import OpenStore, open_experiments
+from harness.tracking.store import OpenStore, open_experiments, quiet_mlflow
 
 _SECONDS_TO_ANSWER = 10.0
 
@@ -52,8 +51,7 @@ class ServerStore:
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
 
-        # MLflow prints a link after each run; the harness prints its own.
-        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
+        quiet_mlflow()
         self._look()
         try:
             return open_experiments(MlflowClient(self.uri), self.experiment)

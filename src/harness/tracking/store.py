@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterable
@@ -78,8 +79,7 @@ class LocalStore:
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
-        for chatty in ("alembic", "mlflow.store.db.utils"):
-            logging.getLogger(chatty).setLevel(logging.WARNING)
+        quiet_mlflow()
         try:
             with file_lock(self.folder / ".lock"):
                 client = MlflowClient(self.uri)
@@ -104,6 +104,14 @@ class LocalStore:
             # What `mlflow gc` does for one run; the command itself would also purge whatever else is in MLflow's bin.
             opened.client._tracking_client.store._hard_delete_run(run_id)
         return "deleted for good, artifacts included"
+
+
+def quiet_mlflow() -> None:
+    """Keep MLflow from printing links and progress bars among what the harness prints."""
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    for chatty in ("alembic", "mlflow.store.db.utils"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 def open_experiments(client: MlflowClient, name: str, artifacts: Path | None = None) -> OpenStore:
