@@ -37,7 +37,7 @@ def markdown_comparison(comparison: Comparison, run_id: str, base_id: str) -> st
     where = f"`{data.data_name}` ({data.data_split}, {comparison.run.photos} photos)"
     parts = [
         f"### harness: {comparison.judgement.verdict}",
-        f"`{_title(comparison.run, run_id)}` beside `{_title(comparison.base, base_id)}` on {where}",
+        f"{_code(_title(comparison.run, run_id))} beside {_code(_title(comparison.base, base_id))} on {where}",
         markdown_judgement(comparison.judgement),
         _totals(comparison),
     ]
@@ -101,6 +101,10 @@ def _totals(comparison: Comparison) -> str:
     """`faces: 12 lost, 0 found; ...`, of the scorecards in which anything moved."""
     moved = {name: counts for name, counts in comparison.totals().items() if any(counts)}
     return "; ".join(f"{LEDGER[name][0]}s: {lost} lost, {found} found" for name, (lost, found) in moved.items())
+
+
+def _code(text: str) -> str:
+    return f"`{text.replace('`', chr(39))}`"
 
 
 def _cell(text: str) -> str:
