@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.comparison import LEDGER
-from harness.report.changes import ChangedPhoto, changed_photos
+from harness.comparison import LEDGER, Change, Comparison, PhotoChange
 from harness.report.content import RunReport
 from harness.report.grid import pick_mistakes
 from harness.report.mistakes import Mistake, ReadPhoto, Shots, mistakes, take_shots
 from harness.results import EvaluatedPhoto, Evaluation
 from harness.types import Box
+
+#: What all scorecards say of one photo.
+ChangedPhoto = tuple[PhotoChange, ...]
 
 #: Photos that are drawn as the worst; cut-outs of mistakes come from more of them.
 WORST_PHOTOS, LOOKED_AT = 6, 12
@@ -35,9 +37,9 @@ class Gallery:
 def make_gallery(report: RunReport, read_photo: ReadPhoto) -> Gallery:
     """Choose what is shown of a run, and read it."""
     evaluation, suspects = report.evaluation, report.suspects[:MOST_SUSPECTS]
-    broken, fixed = changed_photos(report.comparable.photos if report.comparable else ())
+    broken, fixed = changed_photos(report.comparable)
     worst = [evaluation.evaluated[position] for position in worst_photos(evaluation)[:LOOKED_AT]]
-    changed = {photo.sha256 for photo in (*broken[:MOST_CHANGED], *fixed[:MOST_CHANGED])}
+    changed = {photo[0].sha256 for photo in (*broken[:MOST_CHANGED], *fixed[:MOST_CHANGED])}
     wanted = changed | {item.sha256 for item in suspects} | {photo.sha256 for photo in worst}
     others = [photo for photo in evaluation.evaluated if photo.sha256 in wanted and photo not in worst]
     picked = pick_mistakes(list(mistakes([*worst, *others], evaluation.thresholds)))
@@ -47,6 +49,13 @@ def make_gallery(report: RunReport, read_photo: ReadPhoto) -> Gallery:
     return Gallery(
         tuple(worst[:WORST_PHOTOS]), broken, fixed, tuple(picked), take_shots([*worst, *others], boxes, read_photo)
     )
+
+
+def changed_photos(comparison: Comparison | None) -> tuple[tuple[ChangedPhoto, ...], tuple[ChangedPhoto, ...]]:
+    """The photos on which something is newly broken, and those on which things are only fixed; most changed first."""
+    kinds = comparison.by_photo() if comparison else {}
+    broken = kinds.get(Change.BROKEN, ()) + kinds.get(Change.MIXED, ())
+    return broken, tuple(reversed(kinds.get(Change.FIXED, ())))
 
 
 def worst_photos(evaluation: Evaluation) -> list[int]:

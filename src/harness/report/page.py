@@ -10,9 +10,8 @@ from markupsafe import Markup
 
 from harness.gate import MetricVerdict, Verdict
 from harness.report.canvas import Picture
-from harness.report.changes import ChangedPhoto
 from harness.report.content import RunReport
-from harness.report.gallery import MOST_SUSPECTS, Gallery
+from harness.report.gallery import MOST_SUSPECTS, ChangedPhoto, Gallery
 from harness.report.html import Inlined, render
 from harness.report.mistakes import Shots, mistakes
 from harness.report.pictures import draw_photo, jpeg
@@ -117,11 +116,12 @@ class _Drawn:
         return {"name": photo.name, "words": words, "after": self.photo(photo, photo.prediction)}
 
     def changed(self, photos: Iterable[ChangedPhoto]) -> Iterator[dict[str, Any]]:
-        for changed in photos:
-            photo = self.photos[changed.sha256]
-            before = self.photo(photo, self.before[changed.sha256])
+        for changes in photos:
+            photo = self.photos[changes[0].sha256]
+            before = self.photo(photo, self.before[photo.sha256])
             after = self.photo(photo, photo.prediction) if before else None
-            yield {"name": changed.name, "words": changed.words, "before": before if after else None, "after": after}
+            words = "; ".join(change.words() for change in changes)
+            yield {"name": photo.name, "words": words, "before": before if after else None, "after": after}
 
     def suspects(self, suspects: Iterable[Suspect]) -> Iterator[dict[str, Any]]:
         for item in suspects:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from harness.columns import aligned
 from harness.report.canvas import Picture
 from harness.report.html import render
 from harness.sweeps import (
@@ -67,11 +68,7 @@ def sweep_table(jobs: Sequence[SweepJob]) -> dict[str, list[str | float | None]]
 
 def sweep_text(jobs: Sequence[SweepJob]) -> str:
     """The table for a terminal."""
-    lines = _lines(jobs)
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(c.ljust(width) for c, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+    return "\n".join(aligned(_lines(jobs)))
 
 
 def sweep_markdown(findings: SweepFindings, sweep_id: str, chart: str) -> str:
