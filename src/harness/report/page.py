@@ -11,7 +11,7 @@ from markupsafe import Markup
 from harness.gate import MetricVerdict, Verdict
 from harness.report.canvas import Picture
 from harness.report.content import RunReport
-from harness.report.gallery import MOST_SUSPECTS, ChangedPhoto, Gallery
+from harness.report.gallery import MOST_CHANGED, MOST_SUSPECTS, ChangedPhoto, Gallery
 from harness.report.html import Inlined, render
 from harness.report.mistakes import Shots, mistakes
 from harness.report.pictures import draw_photo, jpeg
@@ -116,9 +116,9 @@ class _Drawn:
         return {"name": photo.name, "words": words, "after": self.photo(photo, photo.prediction)}
 
     def changed(self, photos: Iterable[ChangedPhoto]) -> Iterator[dict[str, Any]]:
-        for changes in photos:
+        for place, changes in enumerate(photos):
             photo = self.photos[changes[0].sha256]
-            before = self.photo(photo, self.before[photo.sha256])
+            before = self.photo(photo, self.before[photo.sha256]) if place < MOST_CHANGED else None
             after = self.photo(photo, photo.prediction) if before else None
             words = "; ".join(change.words() for change in changes)
             yield {"name": photo.name, "words": words, "before": before if after else None, "after": after}
