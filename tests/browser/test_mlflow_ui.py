@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from harness.report.mistakes import CROP_SIDE
 from harness.tracking.store import LocalStore
 from harness.tracking.sweeps import runs_page
+from harness.tracking.views import start_page
 from tests.conftest import QUICK, RunHarness
 
 pytestmark = pytest.mark.browser
@@ -64,7 +66,16 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, address: str, page: Page)
     page.reload(wait_until="domcontentloaded")
     expect(page.get_by_text("bib/f1", exact=True).first).to_be_visible()
 
+    page.goto(address + start_page(store), wait_until="domcontentloaded")
+    page.reload(wait_until="domcontentloaded")
+    for section in ("Headlines", "Mistakes"):
+        expect(page.get_by_text(section).first).to_be_visible()
+    picture = page.locator("img[src*='+step+0+']").first
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("naturalWidth", CROP_SIDE)
+
     (overview,) = store.client.search_runs([store.sweeps_experiment])
     page.goto(f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")
     expect(page.get_by_role("cell", name="FINISHED").first).to_be_visible()
     expect(page.get_by_role("link", name="Compare them in a chart")).to_be_visible()
+    expect(page.get_by_text("Preset ladder").first).to_be_visible()
