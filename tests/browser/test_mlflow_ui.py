@@ -16,7 +16,6 @@ from playwright.sync_api import Page, expect
 from harness.report.mistakes import CROP_SIDE
 from harness.tracking.store import LocalStore
 from harness.tracking.sweeps import runs_page
-from harness.tracking.views import start_page
 from tests.conftest import QUICK, RunHarness
 
 pytestmark = pytest.mark.browser
@@ -37,15 +36,15 @@ def swept(run_harness: RunHarness, work: Path, tiny_set: Path) -> Path:
 
 
 @pytest.fixture
-def address(swept: Path) -> Iterator[str]:
-    """`harness mlflow` on that store; ends with the test, and so do the processes that it started."""
+def start(swept: Path) -> Iterator[str]:
+    """The page that `harness mlflow` opens on that store; server and workers end with the test."""
     port = free_port()
     command = [sys.executable, "-m", "harness", "mlflow", "--no-browser", "--port", str(port)]
     with subprocess.Popen(command, cwd=swept, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         first = server.stdout.readline()
         try:
-            found = re.search(r"MLflow is at (http://127\.0\.0\.1:\d+/)", first)
+            found = re.search(r"MLflow is at (http://127\.0\.0\.1:\d+/.*)", first)
             assert found, first
             yield found[1]
         finally:
@@ -55,8 +54,16 @@ def address(swept: Path) -> Iterator[str]:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, address: str, page: Page) -> None:
+def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -> None:
     store = LocalStore(str(swept / "mlruns"), "harness").open()
+    address = start.partition("#")[0]
+
+    page.goto(start, wait_until="domcontentloaded")
+    for section in ("Headlines", "Mistakes"):
+        expect(page.get_by_text(section).first).to_be_visible()
+    picture = page.locator("img[src*='step']").first
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("naturalWidth", CROP_SIDE)
 
     page.goto(address + runs_page(store.runs_experiment), wait_until="domcontentloaded")
     for preset in ("fast", "best"):
@@ -65,14 +72,6 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, address: str, page: Page)
     page.goto(address + runs_page(store.runs_experiment, chart=True), wait_until="domcontentloaded")
     page.reload(wait_until="domcontentloaded")
     expect(page.get_by_text("bib/f1", exact=True).first).to_be_visible()
-
-    page.goto(address + start_page(store), wait_until="domcontentloaded")
-    page.reload(wait_until="domcontentloaded")
-    for section in ("Headlines", "Mistakes"):
-        expect(page.get_by_text(section).first).to_be_visible()
-    picture = page.locator("img[src*='+step+0+']").first
-    picture.scroll_into_view_if_needed()
-    expect(picture).to_have_js_property("naturalWidth", CROP_SIDE)
 
     (overview,) = store.client.search_runs([store.sweeps_experiment])
     page.goto(f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")
