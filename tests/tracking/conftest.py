@@ -24,9 +24,16 @@ def server_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield uri
 
 
+@pytest.fixture(scope="session")
+def local_root(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder for a local store; making its tables takes seconds, so that tests differ by experiment."""
+    return str(tmp_path_factory.mktemp("local") / "mlruns")
+
+
 @pytest.fixture(params=["local", pytest.param("server", marks=pytest.mark.slow)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> LocalStore | ServerStore:
     """A store without any runs."""
+    experiment = f"test-{tmp_path.name}"
     if request.param == "local":
-        return LocalStore(str(tmp_path / "mlruns"), "harness")
-    return ServerStore(request.getfixturevalue("server_uri"), f"test-{tmp_path.name}")
+        return LocalStore(request.getfixturevalue("local_root"), experiment)
+    return ServerStore(request.getfixturevalue("server_uri"), experiment)
