@@ -118,7 +118,8 @@ def test_a_change_for_the_worse_is_caught(harness: Harness, dozen: Path, tmp_pat
 
     relabelled = Path(shutil.copytree(dozen, tmp_path / "relabelled"))
     bibs = read_file(relabelled, BibGroundTruth)
-    next(labels for labels in bibs.photos.values() if labels.boxes).boxes[0].number = "999"
+    boxes = next(labels.boxes for labels in bibs.photos.values() if labels.boxes)
+    boxes[0] = boxes[0].model_copy(update={"number": "999"})
     write_file(relabelled, bibs)
     elsewhere = harness(*staging(relabelled), "gate=strict")
     assert elsewhere.code == 1
