@@ -60,14 +60,13 @@ def with_legend(image: Image, text: str) -> Image:
 
 
 def with_caption(image: Image, *lines: str) -> Image:
-    """A copy with lines of text over its lower edge; it keeps its shape, since MLflow's grid cuts pictures square."""
+    """A copy with lines of text over its upper edge; MLflow's grid cuts off what hangs below a picture."""
     import cv2
 
-    height = image.shape[0]
-    captioned, top = image.copy(), height - 20 * len(lines) - 4
-    captioned[top:] = DARK
+    captioned = image.copy()
+    captioned[: 20 * len(lines) + 4] = DARK
     for number, line in enumerate(lines, start=1):
-        place = (6, top + 20 * number - 4)
+        place = (6, 20 * number - 5)
         cv2.putText(captioned, line, place, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (255, 255, 255), 1, cv2.LINE_AA)
     return captioned
 

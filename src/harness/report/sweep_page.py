@@ -75,12 +75,13 @@ def sweep_markdown(findings: SweepFindings, sweep_id: str, chart: str) -> str:
     """The description of the overview in MLflow."""
     names, *rows = _lines(findings.jobs)
     table = "\n".join(f"| {' | '.join(_escaped(line))} |" for line in (names, ["---"] * len(names), *rows))
-    parts = [f"{len(findings.jobs)} runs, sweep `{sweep_id}`. [Compare them in a chart]({chart}).", table]
-    if findings.front:
-        parts.append(f"{FRONT_MARK} on the front: no other run has a better number F1 in as little time.")
+    parts = [f"{len(findings.jobs)} runs, sweep `{sweep_id}`. [Compare them in a chart]({chart})."]
+    parts += [f"**{text}**" for text in findings.warnings]
     if findings.has_ladder and not findings.inversions:
         parts.append("Preset ladder: in order.")
-    return "\n\n".join([*parts, *(f"**{text}**" for text in findings.warnings)])
+    if findings.front:
+        parts.append(f"{FRONT_MARK} on the front: no other run has a better number F1 in as little time.")
+    return "\n\n".join([*parts, table])
 
 
 def sweep_page(findings: SweepFindings, sweep_id: str, figure: Picture | None) -> str:
