@@ -57,27 +57,32 @@ def start(swept: Path) -> Iterator[str]:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
+def visit(page: Page, address: str) -> None:
+    """Load a page from scratch: between two addresses of one page MLflow keeps what it was doing."""
+    page.goto("about:blank")
+    page.goto(address, wait_until="domcontentloaded")
+
+
 def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -> None:
     store = LocalStore(str(swept / "mlruns"), "harness").open()
     address = start.partition("#")[0]
 
-    page.goto(start, wait_until="domcontentloaded")
+    visit(page, start)
     for section in ("Headlines", "Mistakes"):
         expect(page.get_by_text(section).first).to_be_visible()
     page.get_by_text("Over score threshold").first.scroll_into_view_if_needed()  # pictures load when they are seen
     picture = page.locator("img[src*='missed_faces']").first
     expect(picture).to_have_js_property("naturalWidth", CROP_SIDE)
 
-    page.goto(address + runs_page(store.runs_experiment), wait_until="domcontentloaded")
+    visit(page, address + runs_page(store.runs_experiment))
     for preset in ("fast", "best"):
         expect(page.get_by_role("link", name=re.compile(rf"^{preset}\b")).first).to_be_visible()
 
-    page.goto(address + runs_page(store.runs_experiment, chart=True), wait_until="domcontentloaded")
-    page.reload(wait_until="domcontentloaded")
+    visit(page, address + runs_page(store.runs_experiment, chart=True))
     expect(page.get_by_text("bib/f1", exact=True).first).to_be_visible()
 
     (overview,) = store.client.search_runs([store.sweeps_experiment])
-    page.goto(f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")
+    visit(page, f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")
     expect(page.get_by_role("cell", name="FINISHED").first).to_be_visible()
     expect(page.get_by_role("link", name="Compare them in a chart")).to_be_visible()
     expect(page.get_by_text("Preset ladder").first).to_be_visible()
