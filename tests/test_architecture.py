@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("gate", "report", "tracking", "pipeline", "tables", "confidence", "references"),
     ("results",),
     ("scoring",),
-    ("cache", "checks", "errors", "locks", "progress", "types"),
+    ("cache", "checks", "errors", "garbage", "locks", "progress", "types"),
 )
 
 #: The parts that may import a vendor; vendors that are not listed are free for all.
