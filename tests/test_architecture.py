@@ -16,12 +16,13 @@ SOURCE = Path(harness.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
     ("app", "cli", "search", "labeling"),
-    ("evaluate", "prepare"),
+    ("evaluate", "gradebook", "prepare"),
     ("config",),
-    ("gate", "report", "tracking", "pipeline", "tables", "confidence", "references"),
+    ("gate", "report", "tracking", "pipeline", "tables", "confidence", "grading", "references"),
     ("results",),
     ("scoring",),
-    ("cache", "checks", "errors", "garbage", "locks", "progress", "types"),
+    ("cache", "documents", "garbage", "locks", "progress", "text_tables"),
+    ("checks", "errors", "types"),
 )
 
 #: The parts that may import a vendor; vendors that are not listed are free for all.
@@ -33,7 +34,8 @@ OWNERS = {
     "hydra": {"app", "config"},
     "omegaconf": {"app", "config"},
     "cv2": {"pipeline", "references", "report"},
-    "PIL": {"references"},
+    "PIL": {"grading", "references"},
+    "jinja2": {"grading", "labeling"},
     "matplotlib": {"references", "report"},
     "openpeople": {"references"},
     "onnxruntime": {"pipeline"},

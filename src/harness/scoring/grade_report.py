@@ -68,10 +68,12 @@ class Matches(Sequence[MatchGrade]):
     @overload
     def __getitem__(self, place: slice) -> list[MatchGrade]: ...
     def __getitem__(self, place: int | slice) -> MatchGrade | list[MatchGrade]:
-        if isinstance(place, slice):
-            return [MatchGrade(*(column[row] for column in self._columns)) for row in self._rows[place]]
-        row = self._rows[place]
-        return MatchGrade(*(column[row] for column in self._columns))
+        rows = self._rows[place]
+        return [self._match(row) for row in rows] if isinstance(rows, range) else self._match(rows)
+
+    def _match(self, row: int) -> MatchGrade:
+        fields: Any = (column[row] for column in self._columns)
+        return MatchGrade(*fields)
 
     def __eq__(self, other: object) -> bool:
         return self[:] == other[:] if isinstance(other, Matches) else NotImplemented

@@ -103,12 +103,16 @@ def _grade(
     truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules, overrides: Mapping[tuple[str, str], Override]
 ) -> Iterator[ImageGrade]:
     pairing = _Pairing.of(truth, work, rules)
+    overlap, label, attribute, score = _score(truth, work, pairing, rules).tolist()
     columns = MatchColumns(
         take(truth.ids, pairing.truth.tolist()),
         take(work.ids, pairing.work.tolist()),
         pairing.by_key.tolist(),
-        *_score(truth, work, pairing, rules).tolist(),
-        override=_words(truth, pairing, overrides),
+        overlap,
+        label,
+        attribute,
+        score,
+        _words(truth, pairing, overrides),
     )
     bounds = np.searchsorted(pairing.truth, truth.boxes.offsets).tolist()
     missed, extra = truth.ids_by_image(pairing.missed), work.ids_by_image(pairing.extra)
