@@ -133,7 +133,7 @@ def _shapes(item: Item, number: int) -> list[Shape]:
     assert item.student is not None
     return [
         _shape("truth", str(number), item.truth, f"ground truth: {item.truth.label}"),
-        _shape("student", "", item.student, f"student: {item.student.label}"),
+        _shape("student", str(number), item.student, f"student: {item.student.label}"),
     ]
 
 

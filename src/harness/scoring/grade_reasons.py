@@ -124,4 +124,4 @@ def _box_reason(iou: float, truth: Annotation, student: Annotation) -> str:
     off = {"left": bx - ax, "top": by - ay, "right": bx + bw - ax - aw, "bottom": by + bh - ay - ah}
     edge = max(off, key=lambda name: abs(off[name]))
     towards = {"left": ("left", "right"), "right": ("left", "right")}.get(edge, ("up", "down"))[off[edge] > 0]
-    return f"IoU {iou:.2f}: the {edge} edge is {abs(off[edge]):.4g} too far {towards}"
+    return f"IoU {iou:.2f}: the {edge} edge is too far {towards} by {abs(off[edge]):.4g}"
