@@ -88,7 +88,7 @@ class TestCohort:
 
     def test_an_override_replaces_and_stays_visible(self, cohort: Cohort) -> None:
         (match,) = [m for image in cohort.graded[2].report.images for m in image.matched if m.override]
-        assert (match.original_score, match.final_score) == (pytest.approx(30), 20)
+        assert (round(match.original_score, 9), match.final_score) == (30, 20)
 
     def test_a_student_who_cannot_be_read_does_not_stop_the_others(self, tmp_path: Path) -> None:
         broken = tmp_path / "dan.json"
