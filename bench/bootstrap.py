@@ -9,7 +9,8 @@ import numpy as np
 from bench.measure import best_of, row, show
 from harness.scoring.cards import Tally
 from harness.scoring.faces import FaceScorecard
-from harness.scoring.uncertainty import intervals, paired_difference
+from harness.scoring.pairing import paired_difference
+from harness.scoring.uncertainty import intervals
 
 PHOTOS, RESAMPLES = 500, 10_000
 #: What «well under a second» is held to, in seconds.

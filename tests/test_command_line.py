@@ -157,8 +157,10 @@ def test_ctrl_c_ends_the_run_as_killed(tmp_path: Path, tiny_set: Path) -> None:
 def test_eight_first_runs_at_once(tmp_path: Path, tiny_set: Path) -> None:
     command = [sys.executable, "-m", "harness", *staging(tiny_set)]
     processes = [
-        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for _ in range(8)
+        subprocess.Popen(
+            [*command, f"seed={seed}"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        for seed in range(8)
     ]
     errors = [process.communicate(timeout=500)[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * 8, errors

@@ -18,7 +18,7 @@ PRESETS = sorted(path.stem for path in (conf_dir() / "preset").glob("*.yaml"))
 
 @pytest.mark.parametrize("path", GROUP_FILES, ids=lambda path: f"{path.parent.name}={path.stem}")
 def test_a_group_file_lists_every_field_of_its_class(path: Path) -> None:
-    content = OmegaConf.to_container(OmegaConf.load(path))
+    content = OmegaConf.to_container(compose([f"{path.parent.name}={path.stem}"])[path.parent.name])
     assert isinstance(content, dict)
     target = get_class(content.pop("_target_"))
     assert set(content) == {field.name for field in fields(target)}

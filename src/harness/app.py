@@ -16,13 +16,13 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.config import build, compose, conf_dir, explain, instantiate
-from harness.errors import ConfigError, HarnessError, IncompleteError
+from harness.errors import ConfigError, GateError, HarnessError, IncompleteError
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
 #: How the user calls the harness, for the commands that it suggests.
 _COMMAND = os.environ.get("HARNESS_COMMAND", "harness")
 #: Overrides that stand in a run's tags and are no part of its name.
-_NOT_IN_NAME = ("sweep_id=", "tracking", "references", "note=", "hydra")
+_NOT_IN_NAME = ("sweep_id=", "tracking", "references", "note=", "force=", "gate", "hydra")
 
 
 def run_app(arguments: Sequence[str]) -> int:
@@ -78,24 +78,32 @@ def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> N
 
 def _job(config: DictConfig) -> None:
     """One run: evaluate and show. Raises where the run is incomplete, so that every launcher reports it."""
-    from harness.evaluate import evaluate, run_name
+    from harness.evaluate import evaluate
+    from harness.records import run_name
+    from harness.report.verdicts import text_judgement
 
     overrides = [item for item in HydraConfig.get().overrides.task if not item.startswith(_NOT_IN_NAME)]
     spec = build(config, overrides)
     print(f"\n{run_name(spec)}", flush=True)
     result = evaluate(spec)
-    evaluation, references = result.evaluation, result.references
-    photos = f"{evaluation.photos} photos of {references.name} ({references.split})"
-    seconds = evaluation.metrics()["runtime/pipeline_seconds"]
-    print(f"{photos}, data {references.digest[:12]}, pipeline {seconds:.1f} s\n\n{result.text()}\n")
+    run, judgement = result.run, result.judgement
+    data = run.metadata
+    photos = f"{run.photos} photos of {data.data_name} ({data.data_split})"
+    seconds = run.metrics["runtime/pipeline_seconds"]
+    print(f"{photos}, data {data.data_digest[:12]}, pipeline {seconds:.1f} s\n\n{run.text()}\n")
+    print(f"{text_judgement(judgement)}\n")
+    if result.reused:
+        print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
     print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow", flush=True)
-    if evaluation.idle_steps:
-        steps = ", ".join(evaluation.idle_steps)
+    if run.idle_steps:
+        steps = ", ".join(run.idle_steps)
         print(f"harness: switched on, but without effect on any photo: {steps}", file=sys.stderr, flush=True)
-    if not evaluation.complete:
-        listed = "\n".join(f"  {item.name}: {item.reason}" for item in evaluation.failed)
-        count = f"{len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated"
+    if not run.complete:
+        listed = "\n".join(f"  {item.name}: {item.reason}" for item in run.failed_photos)
+        count = f"{len(run.failed_photos)} of {run.photos} photos could not be evaluated"
         raise IncompleteError(f"INCOMPLETE: {count}:\n{listed}")
+    if spec.gate.fails(judgement.verdict):
+        raise GateError(f"gate=strict: {judgement.verdict}")
 
 
 def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:

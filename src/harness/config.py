@@ -22,6 +22,7 @@ from harness.checks import first_error
 from harness.errors import ConfigError
 
 if TYPE_CHECKING:
+    from harness.gate import Gate
     from harness.pipeline import Pipeline
     from harness.pipeline.cache import CacheConfig
     from harness.references.sets import ReferenceSet
@@ -36,6 +37,7 @@ class HarnessConfig:
     preset: str = MISSING
     seed: int = 0
     note: str = ""
+    force: bool = False
     sweep_id: str | None = None
     references: Any = MISSING
     bib: Any = MISSING
@@ -44,6 +46,7 @@ class HarnessConfig:
     scoring: Any = MISSING
     cache: Any = MISSING
     confidence: Any = MISSING
+    gate: Any = MISSING
     tracking: Any = MISSING
 
 
@@ -68,12 +71,14 @@ class RunSpec:
     overrides: tuple[str, ...]
     seed: int
     note: str
+    force: bool
     sweep_id: str | None
     references: ReferenceSource
     pipeline: Pipeline
     thresholds: Thresholds
     cache: CacheConfig
     extras: tuple[ExtraSource, ...]
+    gate: Gate
     tracking: LocalStore
     params: Mapping[str, str]
     config_yaml: str
@@ -104,12 +109,14 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         overrides=tuple(overrides),
         seed=config.seed,
         note=config.note,
+        force=config.force,
         sweep_id=config.sweep_id,
         references=instantiate(config, "references"),
         pipeline=build_pipeline(config),
         thresholds=instantiate(config, "scoring"),
         cache=instantiate(config, "cache"),
         extras=tuple(instantiate(config, group) for group in EXTRAS),
+        gate=instantiate(config, "gate"),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
@@ -156,11 +163,11 @@ def explain(error: HydraException | OmegaConfBaseException) -> str:
 
 
 def _flatten(node: Any, prefix: str = "") -> dict[str, str]:
-    """Nested keys as dotted ones; what says how a run is stored, not what it computes, is left out."""
+    """Nested keys as dotted ones; what says how a run is stored or judged, not what it computes, is left out."""
     if not isinstance(node, Mapping):
         return {prefix: str(node)}
     flat: dict[str, str] = {}
     for key, value in node.items():
-        if prefix or key not in ("tracking", "cache", "sweep_id", "note"):
+        if prefix or key not in ("tracking", "cache", "gate", "sweep_id", "note", "force"):
             flat |= _flatten(value, f"{prefix}.{key}" if prefix else str(key))
     return flat

@@ -55,3 +55,7 @@ class GradingError(HarnessError):
 
 class IncompleteError(HarnessError):
     """The run was logged, but some of its items could not be evaluated."""
+
+
+class GateError(HarnessError):
+    """The run was logged, and a strict gate does not let it pass."""

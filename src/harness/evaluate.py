@@ -1,4 +1,4 @@
-"""The straight line of a run: references -> pipeline -> scoring -> tracking. Nothing flows back."""
+"""The straight line of a run: references -> pipeline -> scoring -> gate -> tracking. Nothing flows back."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.archive import BenchmarkRun, write_run
 from harness.config import RunSpec
 from harness.errors import PhotoError
+from harness.gate import Judgement, judge
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
 from harness.pipeline.looks import Look
 from harness.progress import track
+from harness.records import archive, describe, result_tags, run_key, run_name, run_tags
 from harness.references.photos import OpenedPhoto, open_photo, read_photo
-from harness.references.sets import ReferencePhoto, ReferenceSet
+from harness.references.sets import ReferencePhoto
 from harness.report.artifacts import photo_table, write_artifacts
 from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Scores, Thresholds
 from harness.scoring import (
-    SCORER_VERSION,
-    format_scorecard,
     intervals,
-    markdown_scorecard,
     slice_bibs,
     slice_faces,
     tally_bib_errors,
@@ -33,52 +33,63 @@ from harness.scoring import (
     tally_links,
     tally_numbers,
 )
-from harness.tracking.provenance import provenance
+from harness.tracking.catalog import Baseline, find_baseline, find_finished, join_sweep, load_run
 from harness.tracking.runs import RunRecord, tracked_run
+from harness.tracking.store import OpenStore
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """A logged evaluation."""
+    """A run that is logged: made just now, or found again because nothing that it depends on has changed."""
 
     run_id: str
-    references: ReferenceSet
-    evaluation: Evaluation
-
-    def text(self) -> str:
-        """The scorecards for a terminal."""
-        scores = self.evaluation.scores
-        cards = format_scorecard(**scores.cards, slices=scores.slices, intervals=self.evaluation.intervals)
-        return "\n\n".join([cards, *(extra.text for extra in self.evaluation.extras)])
+    run: BenchmarkRun
+    judgement: Judgement
+    reused: bool = False
 
 
 def evaluate(spec: RunSpec) -> RunResult:
-    """Run one configuration on one reference set and log it."""
+    """Run one configuration on one reference set, judge it against the baseline and log it."""
     references = spec.references.load()
+    store = spec.tracking.open()
+    baseline = find_baseline(store, references.digest)
+    key = run_key(spec, references, baseline.run_id)
+    if not spec.force and (found := find_finished(store, key)):
+        return reuse(spec, store, found, baseline)
     spec.pipeline.load()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         extras = tuple(filter(None, (source.run(folder, spec.seed) for source in spec.extras)))
-        store = spec.tracking.open()
-        with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references)) as run:
+        with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references, key)) as tracked:
             evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open())
             scores = score(spec.thresholds, evaluated)
             spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
             evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread, extras)
+            run = archive(spec, references, evaluation, key)
+            judgement = judge(spec.gate, run, baseline.run, spec.seed)
+            write_run(folder, run)
             write_artifacts(folder, evaluation, spec.config_yaml, read_photo)
-            run.log(
+            tracked.log(
                 RunRecord(
                     params=spec.params,
-                    metrics=evaluation.metrics(),
-                    tags=result_tags(evaluation),
-                    description=describe(spec, references, evaluation),
+                    metrics={**run.metrics, **judgement.deltas()},
+                    tags=result_tags(evaluation, judgement, baseline.run_id),
+                    description=describe(run, judgement),
                     files=folder,
                     tables={"photos.json": photo_table(evaluation)},
                     dataset=(f"{references.name} ({references.split})", references.digest),
                     failed=not evaluation.complete,
                 )
             )
-    return RunResult(run.run_id, references, evaluation)
+    return RunResult(tracked.run_id, run, judgement)
+
+
+def reuse(spec: RunSpec, store: OpenStore, run_id: str, baseline: Baseline) -> RunResult:
+    """A finished run with the same key, as if it had just been made."""
+    if spec.sweep_id:
+        join_sweep(store, run_id, spec.sweep_id)
+    run = load_run(store, run_id)
+    return RunResult(run_id, run, judge(spec.gate, run, baseline.run, spec.seed), reused=True)
 
 
 def predict(
@@ -127,49 +138,3 @@ def score(thresholds: Thresholds, evaluated: Sequence[EvaluatedPhoto]) -> Scores
         slices=slice_bibs(labels, predictions, thresholds.bib_iou)
         + slice_faces(labels, predictions, thresholds.face_iou),
     )
-
-
-def run_name(spec: RunSpec) -> str:
-    """The preset, and what was overridden beyond it."""
-    return " ".join([spec.preset, *(item for item in spec.overrides if not item.startswith("preset="))])
-
-
-def run_tags(spec: RunSpec, references: ReferenceSet) -> dict[str, str]:
-    """What a run is, known before it starts."""
-    models = {f"model.{model.name}": f"{model.licence}, sha256 {model.sha256}" for model in spec.pipeline.models}
-    tags = {
-        "preset": spec.preset,
-        "data.name": references.name,
-        "data.split": references.split,
-        "data.digest": references.digest,
-        "scorer_version": str(SCORER_VERSION),
-        "model.licences": ", ".join(sorted({model.licence for model in spec.pipeline.models})),
-        **models,
-        **provenance(),
-    }
-    optional = {"sweep_id": spec.sweep_id, "note": spec.note}
-    return tags | {key: value for key, value in optional.items() if value}
-
-
-def result_tags(evaluation: Evaluation) -> dict[str, str]:
-    """What a run turned out to be."""
-    tags = {
-        "outcome": "COMPLETE" if evaluation.complete else "INCOMPLETE",
-        "predictions.digest": evaluation.predictions_digest,
-    }
-    for extra in evaluation.extras:
-        tags |= extra.tags
-    return tags | ({"idle_steps": ", ".join(evaluation.idle_steps)} if evaluation.idle_steps else {})
-
-
-def describe(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation) -> str:
-    """The run's description in MLflow, as Markdown."""
-    lines = [f"**{run_name(spec)}** on `{references.name}` ({references.split}, {evaluation.photos} photos)."]
-    if spec.note:
-        lines.append(spec.note)
-    if evaluation.failed:
-        lines.append(f"**INCOMPLETE**: {len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated.")
-        lines += [f"- `{item.name}`: {item.reason}" for item in evaluation.failed]
-    scores = evaluation.scores
-    table = markdown_scorecard(**scores.cards, slices=scores.slices, intervals=evaluation.intervals)
-    return "\n\n".join([*lines, table, *(f"```\n{extra.text}\n```" for extra in evaluation.extras)])

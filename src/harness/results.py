@@ -113,6 +113,9 @@ class Extra:
 class ExtraSource(Protocol):
     """Something else that a run may evaluate: the class behind a choice such as `confidence=sample`."""
 
+    def inputs(self) -> str:
+        """A digest of the files that it reads: with the config, all that its result depends on."""
+
     def run(self, folder: Path, seed: int) -> Extra | None:
         """Do it, and leave the files to be kept with the run in `folder`."""
 
@@ -120,6 +123,10 @@ class ExtraSource(Protocol):
 @dataclass(frozen=True)
 class NoExtra:
     """The class behind `off`."""
+
+    def inputs(self) -> str:
+        """It reads nothing."""
+        return ""
 
     def run(self, folder: Path, seed: int) -> None:
         """Nothing to do."""

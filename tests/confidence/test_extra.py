@@ -94,7 +94,7 @@ def test_a_run_with_confidence_logs_it_and_keeps_the_files(run_harness: RunHarne
     assert run.data.params["confidence.reducer"] == "sum_logprob"
     assert "boxes kept" in run.data.tags["mlflow.note.content"]
     kept = {path.name for path in (work / "mlruns").rglob("*.json*")}
-    assert FILES | {"confidence_quality.json", "scorecards.json"} <= kept
+    assert FILES | {"confidence_quality.json", "run.json"} <= kept
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ from harness.scoring import uncertainty
 from harness.scoring.bibs import BibScorecard
 from harness.scoring.cards import Tally
 from harness.scoring.faces import FaceScorecard
-from harness.scoring.uncertainty import Interval, intervals, paired_difference, resampled_sums
+from harness.scoring.pairing import paired_difference
+from harness.scoring.uncertainty import Interval, intervals, resampled_sums
 
 
 def tally(*photos: tuple[int, int, int], unlabeled: int = 0) -> Tally[FaceScorecard]:

@@ -20,6 +20,7 @@ from harness.scoring.uncertainty import Interval, intervals
 
 QUALITY_FILE = "confidence_quality.json"
 SAMPLE = Path(__file__).parent / "sample"
+SAMPLE_FILES = (SAMPLE / "gt_vs_pred.jsonl", SAMPLE / "pred_token_trace.jsonl")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class ConfidenceFiles:
     trace: str
     reducer: Reducer
     class_agnostic: bool
+
+    def inputs(self) -> str:
+        """Both files."""
+        return " ".join(_sha256(Path(path).expanduser()) for path in (self.gt_vs_pred, self.trace))
 
     def run(self, folder: Path, seed: int) -> Extra:
         """Put the outputs into `folder`, and what they come to into an Extra."""
@@ -44,10 +49,15 @@ class ConfidenceSample:
     reducer: Reducer
     class_agnostic: bool
 
+    def inputs(self) -> str:
+        """Both files of the sample."""
+        return " ".join(map(_sha256, SAMPLE_FILES))
+
     def run(self, folder: Path, seed: int) -> Extra:
         """As for files."""
-        paths = SAMPLE / "gt_vs_pred.jsonl", SAMPLE / "pred_token_trace.jsonl"
-        return evaluate_confidence(*paths, folder, self.reducer, self.class_agnostic, seed, note="made-up sample")
+        return evaluate_confidence(
+            *SAMPLE_FILES, folder, self.reducer, self.class_agnostic, seed, note="made-up sample"
+        )
 
 
 def evaluate_confidence(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.report.pictures import Image, draw_photo
 from harness.results import Evaluation
-from harness.scoring import SCORER_VERSION, number_status
+from harness.scoring import number_status
 from harness.scoring.numbers import expected_numbers, read_numbers
 
 WORST_PHOTOS = 6
@@ -27,9 +25,8 @@ _COUNTS = {
 def write_artifacts(
     folder: Path, evaluation: Evaluation, config_yaml: str, read_photo: Callable[[Path, str], Image]
 ) -> None:
-    """Write the resolved config, the scorecards, the reasons of failed photos and pictures of the worst ones."""
+    """Write the resolved config, the reasons of failed photos and pictures of the worst ones."""
     (folder / "config.yaml").write_text(config_yaml)
-    (folder / "scorecards.json").write_text(json.dumps(_scorecards(evaluation), indent=1))
     if evaluation.failed:
         reasons = "\n".join(f"{item.name}: {item.reason}\n{item.details}" for item in evaluation.failed)
         (folder / "failed_photos.txt").write_text(reasons)
@@ -68,15 +65,3 @@ def worst_photos(evaluation: Evaluation) -> list[int]:
     errors = [sum(counts) for counts in zip(*(column.tolist() for column in columns), strict=True)]
     ranked = sorted(range(len(errors)), key=lambda position: (-errors[position], position))
     return [position for position in ranked[:WORST_PHOTOS] if errors[position]]
-
-
-def _scorecards(evaluation: Evaluation) -> dict[str, Any]:
-    return {
-        "scorer_version": SCORER_VERSION,
-        "data_digest": evaluation.data_digest,
-        "photos": evaluation.photos,
-        "failed_photos": {item.sha256: item.reason for item in evaluation.failed},
-        **{f"{name}_scorecard": card.to_dict() for name, card in evaluation.scores.cards.items()},
-        "slices": [asdict(slice) for slice in evaluation.scores.slices],
-        "intervals": {name: [interval.low, interval.high] for name, interval in evaluation.intervals.items()},
-    }

@@ -28,11 +28,12 @@ from harness.scoring.grids import Grid
 from harness.scoring.links import LinkScorecard, score_links, tally_links
 from harness.scoring.matching import Matches, match_by_key, match_greedy, match_optimal
 from harness.scoring.numbers import NumberScorecard, NumberStatus, number_status, tally_numbers
+from harness.scoring.pairing import PairedDifference, paired_difference
 from harness.scoring.retrieval import RetrievalScorecard, score_retrieval, tally_retrieval
 from harness.scoring.slices import Slice, slice_bibs, slice_faces
 from harness.scoring.table_structure import CellDiff, ComparisonResult, compare_extraction
 from harness.scoring.text import similarities, similarity
-from harness.scoring.uncertainty import Interval, PairedDifference, intervals, paired_difference
+from harness.scoring.uncertainty import Interval, intervals
 from harness.types import BibBox, BibFaceLink, FaceBox
 
 __all__ = [

@@ -107,6 +107,11 @@ class Tally(Generic[C]):
         """One count, photo by photo."""
         return self.counts[:, [field.name for field in fields(self.card)].index(name)]
 
+    def photo_counts(self) -> list[dict[str, int]]:
+        """Every count by name, photo by photo."""
+        names = [field.name for field in fields(self.card)]
+        return [dict(zip(names, row, strict=True)) for row in self.counts.tolist()]
+
     def scorecard(self) -> C:
         """The card of all photos together."""
         return self.card(*self.counts.sum(axis=0).tolist())

@@ -1,25 +1,29 @@
-"""How sure is a rate, and how sure is a difference between two runs? Seeded bootstrap over photos.
+"""How sure is a rate? Seeded bootstrap over photos.
 
 A resample draws as many photos, with replacement, as were scored; a photo that nobody labelled is no part of the
-sample. Intervals are the middle 95 % of the resamples. Two runs are compared photo by photo: both are looked at on the
-same draws, so that what makes a photo hard for both cancels out. The same seed gives the same numbers everywhere: sums
-of counts are exact, whatever the machine.
+sample. Intervals are the middle 95 % of the resamples. The same seed gives the same numbers everywhere: sums of counts
+are exact, whatever the machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from harness.scoring.boxes import Bools, Floats
-from harness.scoring.cards import Ratio, Tally
+from harness.scoring.cards import Tally
 
 RESAMPLES = 2000
 LEVEL = 0.95
 #: Photos that are drawn together: few enough to stay in a processor's cache.
 BLOCK = 1 << 16
+
+#: A rate item by item: what is summed above the line, and what below it.
+Sides = tuple[Floats, Floats]
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,57 +40,22 @@ class Interval:
         return cls(float(low), float(high))
 
 
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """Candidate minus baseline for one rate, over the `photos` that both scored.
-
-    `p_worse` is the share of resamples in which the candidate's rate is the lower one, `p_better` in which it is the
-    higher one; what is missing from 1 came out equal.
-    """
-
-    delta: float
-    low: float
-    high: float
-    p_worse: float
-    p_better: float
-    photos: int
-
-
 def intervals(tally: Tally[Any], seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Interval]:
     """A percentile bootstrap interval for each rate that is logged, by metric name.
 
     A resample in which a rate has no denominator says nothing about it and is left out for that rate.
     """
-    drawn = _draw([tally], scored_rows(tally), seed, resamples)
-    rates = {ratio.metric: _rates(drawn, name, 0) for name, ratio in _ratios(tally).items()}
+    rates = resampled_rates(tally_sides(tally, scored_rows(tally)), seed, resamples)
     known = {metric: values[~np.isnan(values)] for metric, values in rates.items()}
     return {metric: Interval.of(values) for metric, values in known.items() if len(values)}
 
 
-def paired_difference(
-    baseline: Tally[Any], candidate: Tally[Any], seed: int = 0, resamples: int = RESAMPLES
-) -> dict[str, PairedDifference]:
-    """Compare two runs over the same photos, for each rate that both have, by metric name."""
-    scored = _same_photos(baseline, candidate)
-    drawn = _draw([baseline, candidate], scored, seed, resamples)
-    result = {}
-    for name, ratio in _ratios(baseline).items():
-        if name not in _ratios(candidate):
-            continue
-        values = _rates(drawn, name, 1) - _rates(drawn, name, 0)
-        values = values[~np.isnan(values)]
-        if not len(values):
-            continue
-        interval = Interval.of(values)
-        result[ratio.metric] = PairedDifference(
-            delta=candidate.scorecard().rate(name) - baseline.scorecard().rate(name),
-            low=interval.low,
-            high=interval.high,
-            p_worse=float(np.mean(values < 0)),
-            p_better=float(np.mean(values > 0)),
-            photos=int(scored.sum()),
-        )
-    return result
+def tally_sides(tally: Tally[Any], rows: Bools | slice = slice(None)) -> dict[str, Sides]:
+    """The rates of a tally, photo by photo, by metric name; `rows` selects photos."""
+    return {
+        ratio.metric: (tally.weights(ratio.numerator)[rows], tally.weights(ratio.denominator)[rows])
+        for ratio in tally.card.RATIOS.values()
+    }
 
 
 def scored_rows(tally: Tally[Any]) -> Bools:
@@ -116,44 +85,15 @@ def resampled_sums(columns: Floats, seed: int = 0, resamples: int = RESAMPLES) -
     return result
 
 
-def _ratios(tally: Tally[Any]) -> dict[str, Ratio]:
-    """The rates that have a denominator at all."""
-    card = tally.scorecard()
-    return {name: ratio for name, ratio in tally.card.RATIOS.items() if card.denominator(name)}
-
-
-def _draw(
-    tallies: list[Tally[Any]], scored: Bools, seed: int, resamples: int
-) -> dict[tuple[str, int], tuple[Floats, Floats]]:
-    """Numerator and denominator of each rate of each tally, resample by resample, on the same draws."""
-    sides = {
-        (name, which): (tally.weights(ratio.numerator), tally.weights(ratio.denominator))
-        for which, tally in enumerate(tallies)
-        for name, ratio in tally.card.RATIOS.items()
-    }
-    columns = [side for pair in sides.values() for side in pair]
-    stacked = np.stack(columns, axis=1) if columns else np.zeros((len(scored), 0))
-    sums = resampled_sums(stacked[scored], seed, resamples)
-    return {key: (sums[:, 2 * i], sums[:, 2 * i + 1]) for i, key in enumerate(sides)}
-
-
-def _rates(drawn: dict[tuple[str, int], tuple[Floats, Floats]], name: str, which: int) -> Floats:
-    """A rate, resample by resample; NaN where it has no denominator."""
-    above, below = drawn[name, which]
-    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
-
-
-def _same_photos(baseline: Tally[Any], candidate: Tally[Any]) -> Bools:
-    if baseline.card is not candidate.card:
-        raise ValueError(f"cannot compare a {candidate.card.__name__} with a {baseline.card.__name__}")
-    if len(baseline.counts) != len(candidate.counts):
-        raise ValueError(
-            f"baseline has {len(baseline.counts)} photos, candidate {len(candidate.counts)}; expected the same photos"
-        )
-    scored = scored_rows(baseline)
-    differing = np.flatnonzero(scored != scored_rows(candidate))
-    if len(differing):
-        row = int(differing[0])
-        side = "baseline" if scored[row] else "candidate"
-        raise ValueError(f"photo {row}: scored in the {side} only; expected the same photos")
-    return scored
+def resampled_rates(rates: Mapping[K, Sides], seed: int = 0, resamples: int = RESAMPLES) -> dict[K, Floats]:
+    """Each rate in every resample, all on the same draws; NaN where a resample has no denominator."""
+    if not rates:
+        return {}
+    columns = [side for sides in rates.values() for side in sides]
+    lengths = {len(column) for column in columns}
+    if len(lengths) != 1:
+        raise ValueError(f"rates over {sorted(lengths)} items; expected rates over the same items")
+    sums = resampled_sums(np.stack(columns, axis=1), seed, resamples)
+    above, below = sums[:, ::2], sums[:, 1::2]
+    values = np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+    return {key: values[:, number] for number, key in enumerate(rates)}

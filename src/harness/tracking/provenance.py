@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -13,10 +15,20 @@ _PACKAGES = ("harness", "mlflow", "hydra-core", "numpy", "opencv-python-headless
 def provenance() -> dict[str, str]:
     """Tags that say which code and which packages made a run."""
     source = {"mlflow.source.name": "harness", "mlflow.source.type": "LOCAL"}
-    return {**source, **_git(), **_versions(), "version.python": platform.python_version()}
+    return {**source, **_git(), **versions(), "version.python": platform.python_version()}
 
 
-def _versions() -> dict[str, str]:
+@cache
+def code_digest() -> str:
+    """A digest over the harness's own source."""
+    total, root = hashlib.sha256(), Path(__file__).parents[1]
+    for path in sorted(root.rglob("*.py")):
+        total.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """The versions of the packages that a run's results depend on."""
     found = {}
     for package in _PACKAGES:
         try:

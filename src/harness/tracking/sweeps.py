@@ -39,7 +39,7 @@ def runs_page(experiment: str, search: str = "", chart: bool = False) -> str:
 def log_sweep(store: LocalStore, sweep_id: str) -> SweepOverview | None:
     """Write the overview of the sweep's runs so far; None where no job got as far as a run."""
     opened = store.open()
-    search = f"tags.sweep_id = '{sweep_id}'"
+    search = f"tags.sweep_id LIKE '%{sweep_id}%'"
     runs = opened.client.search_runs(
         [opened.runs_experiment], search, max_results=_MOST_JOBS, order_by=["start_time ASC"]
     )

@@ -1,0 +1,145 @@
+"""Is the candidate better or worse than the baseline? Both are looked at on the same resamples of the same items.
+
+What makes a photo hard for both runs cancels out. A rate is a sum over items divided by another, so that photos, tables
+and samples are all compared in one way.
+
+With several rates to judge, one of them moves by chance more often than each alone would. `judge_together` asks of
+all of them at once how far the most extreme one strays when nothing has changed, and so keeps false alarms at `ALPHA`
+for the whole comparison. It does so on the joint resamples (the single-step max-t of Westfall and Young): rates that
+move together, as those of one pipeline do, cost little power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.scoring.boxes import Bools, Floats
+from harness.scoring.cards import Tally
+from harness.scoring.uncertainty import RESAMPLES, Interval, Sides, resampled_rates, scored_rows, tally_sides
+
+#: How often one of the rates that are judged together may be called worse, or better, when none is.
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """Candidate minus baseline for one rate, over the `photos` (or other items) that both scored.
+
+    `p_worse` is the share of resamples in which the candidate's rate is the lower one, `p_better` in which it is the
+    higher one; what is missing from 1 came out equal.
+    """
+
+    delta: float
+    low: float
+    high: float
+    p_worse: float
+    p_better: float
+    photos: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairedRate:
+    """Candidate minus baseline for one rate, and the same in every resample; NaN where a resample has no rate."""
+
+    baseline: float
+    candidate: float
+    resampled: Floats
+    items: int
+
+    @property
+    def delta(self) -> float:
+        """The difference as measured."""
+        return self.candidate - self.baseline
+
+    def difference(self) -> PairedDifference | None:
+        """The resamples in a few numbers; None where not one of them has a rate."""
+        values = self.resampled[~np.isnan(self.resampled)]
+        if not len(values):
+            return None
+        interval = Interval.of(values)
+        worse, better = float(np.mean(values < 0)), float(np.mean(values > 0))
+        return PairedDifference(self.delta, interval.low, interval.high, worse, better, self.items)
+
+
+def paired_rates(
+    baseline: Mapping[str, Sides], candidate: Mapping[str, Sides], seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, PairedRate]:
+    """Compare, on the same draws, each rate that both runs have. Items stand in the same order on both sides."""
+    shared = [name for name in baseline if name in candidate and _known(baseline[name]) and _known(candidate[name])]
+    if not shared:
+        return {}
+    drawn = resampled_rates(
+        {(side, name): rates[name] for side, rates in enumerate((baseline, candidate)) for name in shared},
+        seed,
+        resamples,
+    )
+    return {
+        name: PairedRate(
+            baseline=_rate(baseline[name]),
+            candidate=_rate(candidate[name]),
+            resampled=drawn[1, name] - drawn[0, name],
+            items=len(baseline[name][0]),
+        )
+        for name in shared
+    }
+
+
+def judge_together(rates: Mapping[str, PairedRate], signs: Mapping[str, int], alpha: float = ALPHA) -> dict[str, int]:
+    """-1 for each rate that got worse, 1 for each that got better, 0 for what chance explains.
+
+    `signs` has 1 for a rate that is better when higher and -1 for one that is better when lower. Each rate is measured
+    in its own standard errors; the yardstick is how far the lowest (or highest) of all of them strays, over the
+    resamples, from what was measured.
+    """
+    known = {name: rate for name, rate in rates.items() if np.nanstd(rate.resampled) > 0}
+    if not known:
+        return dict.fromkeys(rates, 0)
+    spread = {name: float(np.nanstd(rate.resampled)) for name, rate in known.items()}
+    strayed = np.stack(
+        [signs[name] * (rate.resampled - rate.delta) / spread[name] for name, rate in known.items()], axis=1
+    )
+    strayed = np.nan_to_num(strayed, nan=0.0)
+    lowest, highest = np.quantile(strayed.min(axis=1), alpha), np.quantile(strayed.max(axis=1), 1 - alpha)
+    verdicts = dict.fromkeys(rates, 0)
+    for name, rate in known.items():
+        moved = signs[name] * rate.delta / spread[name]
+        verdicts[name] = -1 if moved < lowest else 1 if moved > highest else 0
+    return verdicts
+
+
+def paired_difference(
+    baseline: Tally[Any], candidate: Tally[Any], seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, PairedDifference]:
+    """Compare two tallies over the same photos, for each rate that both have, by metric name."""
+    scored = _same_photos(baseline, candidate)
+    rates = paired_rates(tally_sides(baseline, scored), tally_sides(candidate, scored), seed, resamples)
+    differences = {metric: rate.difference() for metric, rate in rates.items()}
+    return {metric: difference for metric, difference in differences.items() if difference is not None}
+
+
+def _known(sides: Sides) -> bool:
+    return bool(sides[1].sum() > 0)
+
+
+def _rate(sides: Sides) -> float:
+    return float(sides[0].sum() / sides[1].sum())
+
+
+def _same_photos(baseline: Tally[Any], candidate: Tally[Any]) -> Bools:
+    if baseline.card is not candidate.card:
+        raise ValueError(f"cannot compare a {candidate.card.__name__} with a {baseline.card.__name__}")
+    if len(baseline.counts) != len(candidate.counts):
+        raise ValueError(
+            f"baseline has {len(baseline.counts)} photos, candidate {len(candidate.counts)}; expected the same photos"
+        )
+    scored = scored_rows(baseline)
+    differing = np.flatnonzero(scored != scored_rows(candidate))
+    if len(differing):
+        row = int(differing[0])
+        side = "baseline" if scored[row] else "candidate"
+        raise ValueError(f"photo {row}: scored in the {side} only; expected the same photos")
+    return scored
