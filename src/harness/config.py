@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness.pipeline.cache import CacheConfig
     from harness.references.sets import ReferenceSet
     from harness.results import ExtraSource, Thresholds
-    from harness.tracking.store import LocalStore
+    from harness.tracking.store import Store
 
 
 @dataclass
@@ -79,7 +79,7 @@ class RunSpec:
     cache: CacheConfig
     extras: tuple[ExtraSource, ...]
     gate: Gate
-    tracking: LocalStore
+    tracking: Store
     params: Mapping[str, str]
     config_yaml: str
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
+
+_NUMBER = re.compile(r"([-+]?[\d.,]+(e[-+]?\d+)?%?|n/a)?")
 
 
 def markdown_table(names: Sequence[str], rows: Sequence[Sequence[Any]], decimals: int | None = None) -> str:
@@ -14,14 +17,16 @@ def markdown_table(names: Sequence[str], rows: Sequence[Sequence[Any]], decimals
 
 def text_table(names: Sequence[str], rows: Sequence[Sequence[Any]], decimals: int | None = None) -> str:
     """Columns as wide as they need to be."""
-    lines = [list(names), *([cell(value, decimals) for value in row] for row in rows)]
-    columns = range(len(names))
-    widths = [max(len(line[column]) for line in lines) for column in columns]
-    right = [bool(rows) and all(isinstance(row[column], int | float | None) for row in rows) for column in columns]
-    return "\n".join(
-        "  ".join(line[n].rjust(widths[n]) if right[n] else line[n].ljust(widths[n]) for n in columns).rstrip()
-        for line in lines
-    )
+    return "\n".join(aligned([names, *([cell(value, decimals) for value in row] for row in rows)]))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with columns of one width, the first of them the heads; a column of numbers stands to the right."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    pads = [str.rjust if all(map(_NUMBER.fullmatch, column[1:])) else str.ljust for column in columns]
+    lines = ("  ".join(pad(cell, width) for cell, width, pad in zip(row, widths, pads, strict=True)) for row in rows)
+    return [line.rstrip() for line in lines]
 
 
 def cell(value: Any, decimals: int | None = None) -> str:
