@@ -93,9 +93,8 @@ def _job(config: DictConfig) -> None:
         steps = ", ".join(evaluation.idle_steps)
         print(f"harness: switched on, but without effect on any photo: {steps}", file=sys.stderr, flush=True)
     if not evaluation.complete:
-        listed = "\n".join(f"  {item.name}: {item.reason}" for item in evaluation.failed)
-        count = f"{len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated"
-        raise IncompleteError(f"INCOMPLETE: {count}:\n{listed}")
+        listed = "\n".join(f"  {failure}" for failure in evaluation.failures)
+        raise IncompleteError(f"INCOMPLETE: {evaluation.shortfall}:\n{listed}")
 
 
 def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:

@@ -49,5 +49,9 @@ class ConfidenceError(HarnessError):
     """The files of the confidence post-operation cannot be used as they are."""
 
 
+class TableError(HarnessError):
+    """Ground truth, extractions or PDF files of the table evaluation cannot be used as they are."""
+
+
 class IncompleteError(HarnessError):
     """The run was logged, but some of its items could not be evaluated."""

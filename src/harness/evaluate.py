@@ -167,9 +167,9 @@ def describe(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation) ->
     lines = [f"**{run_name(spec)}** on `{references.name}` ({references.split}, {evaluation.photos} photos)."]
     if spec.note:
         lines.append(spec.note)
-    if evaluation.failed:
-        lines.append(f"**INCOMPLETE**: {len(evaluation.failed)} of {evaluation.photos} photos could not be evaluated.")
-        lines += [f"- `{item.name}`: {item.reason}" for item in evaluation.failed]
+    if not evaluation.complete:
+        lines.append(f"**INCOMPLETE**: {evaluation.shortfall}.")
+        lines += [f"- {failure}" for failure in evaluation.failures]
     scores = evaluation.scores
     table = markdown_scorecard(**scores.cards, slices=scores.slices, intervals=evaluation.intervals)
     return "\n\n".join([*lines, table, *(f"```\n{extra.text}\n```" for extra in evaluation.extras)])

@@ -100,14 +100,16 @@ class ItemRates:
 
 @dataclass(frozen=True)
 class Extra:
-    """What a run has beside its photos: numbers and tags for MLflow, a text for the terminal, and the rates that a
-    baseline's are paired with."""
+    """What a run has beside its photos: numbers and tags for MLflow, a text for the terminal, the rates that a
+    baseline's are paired with, a self-contained fragment for an HTML report, and what could not be evaluated."""
 
     name: str
     metrics: Mapping[str, float]
     tags: Mapping[str, str]
     text: str
     paired: ItemRates | None = None
+    html: str = ""
+    failures: tuple[str, ...] = ()
 
 
 class ExtraSource(Protocol):
@@ -139,8 +141,21 @@ class Evaluation:
 
     @property
     def complete(self) -> bool:
-        """Whether every photo was evaluated."""
-        return not self.failed
+        """Whether every photo, and every item of the extras, was evaluated."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What could not be evaluated, each with its reason."""
+        photos = tuple(f"{item.name}: {item.reason}" for item in self.failed)
+        return photos + tuple(failure for extra in self.extras for failure in extra.failures)
+
+    @property
+    def shortfall(self) -> str:
+        """How much could not be evaluated; "" where everything was."""
+        counts = [f"{len(self.failed)} of {self.photos} photos"] if self.failed else []
+        counts += [f"{len(extra.failures)} of the {extra.name}" for extra in self.extras if extra.failures]
+        return f"{' and '.join(counts)} could not be evaluated" if counts else ""
 
     @property
     def photos(self) -> int:

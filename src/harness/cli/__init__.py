@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
-from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats
+from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats, tables
 
 COMMANDS: tuple[ModuleType, ...] = (
     prepare,
@@ -17,6 +17,7 @@ COMMANDS: tuple[ModuleType, ...] = (
     import_,
     export,
     confidence,
+    tables,
     cache,
     mlflow,
 )

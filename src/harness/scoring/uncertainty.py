@@ -8,6 +8,7 @@ of counts are exact, whatever the machine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -61,6 +62,19 @@ def intervals(tally: Tally[Any], seed: int = 0, resamples: int = RESAMPLES) -> d
     rates = {ratio.metric: _rates(drawn, name, 0) for name, ratio in _ratios(tally).items()}
     known = {metric: values[~np.isnan(values)] for metric, values in rates.items()}
     return {metric: Interval.of(values) for metric, values in known.items() if len(values)}
+
+
+def rate_intervals(
+    rates: Mapping[str, tuple[Sequence[float], Sequence[float]]], seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, Interval]:
+    """The same for rates given as numerators and denominators, item by item and all over the same items."""
+    sides = [np.asarray(side, dtype=np.float64) for pair in rates.values() for side in pair]
+    if not sides:
+        return {}
+    sums = resampled_sums(np.stack(sides, axis=1), seed, resamples)
+    drawn = {(name, 0): (sums[:, 2 * i], sums[:, 2 * i + 1]) for i, name in enumerate(rates)}
+    known = {name: values[~np.isnan(values)] for name in rates for values in [_rates(drawn, name, 0)]}
+    return {name: Interval.of(values) for name, values in known.items() if len(values)}
 
 
 def paired_difference(
