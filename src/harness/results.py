@@ -169,10 +169,12 @@ class Evaluation:
 
     @property
     def predictions_digest(self) -> str:
-        """A digest over all predictions; runs that share it differ in nothing that is scored."""
+        """A digest over all predictions and what extras measured; runs that share it differ in nothing scored."""
         total = hashlib.sha256()
         for item in self.evaluated:
             total.update(repr((item.sha256, item.prediction)).encode())
+        for extra in self.extras:
+            total.update(repr((extra.name, sorted(extra.metrics.items()))).encode())
         return total.hexdigest()
 
     def metrics(self) -> dict[str, float]:

@@ -31,6 +31,13 @@ MEANINGS = {
     Status.EXTRA: "extracted, but stands for no cell of the table",
 }
 
+COLUMNS = (
+    "Means over tables. Coverage: tables for which something was extracted. Comparable: cells in a row and a column "
+    "that could be aligned; of these right: those with the right text, over the tables that have any. Wins: tables on "
+    "which the method is the best, ties shared. Unmatched: extracted tables that stand for none. Best of each: what "
+    "always knowing the best method would give."
+)
+
 STYLE = """
 .tables-report { --ink: #1b1f24; --paper: #ffffff; --line: #c4cad1; --soft: #f3f5f7; --faint: #57606a;
   --matched: #e3f4e6; --partial: #fff3cd; --missing: #fbe0df; --extra: #e3e9fb;
@@ -98,7 +105,7 @@ def _failures(evaluation: TableEvaluation) -> str:
 def _methods(evaluation: TableEvaluation, rates: ItemRates) -> str:
     head, *lines = method_lines(evaluation, rates)
     body = "".join(f"<tr><th>{escape(line[0])}</th>{_numbers(line[1:])}</tr>" for line in lines)
-    return f'<div class="scroll"><table><tr>{_headings(head)}</tr>{body}</table></div>'
+    return f'<div class="scroll"><table><tr>{_headings(head)}</tr>{body}</table></div><p class="note">{COLUMNS}</p>'
 
 
 def _overview(evaluation: TableEvaluation) -> str:
@@ -106,7 +113,7 @@ def _overview(evaluation: TableEvaluation) -> str:
     rows = []
     for scored in evaluation.tables:
         cells = "".join(
-            f'<td class="number">{percent(attempt.quality_score)}{_winner(share)}</td>'
+            f'<td class="number">{_score(attempt)}{_winner(share)}</td>'
             for attempt, share in zip(scored.attempts, scored.wins, strict=True)
         )
         taken = scored.chosen.method if scored.chosen.extraction else "none"
@@ -115,6 +122,10 @@ def _overview(evaluation: TableEvaluation) -> str:
             f"<td>{escape(taken)}</td></tr>"
         )
     return f'<h3>By table</h3><div class="scroll"><table><tr>{_headings(head)}</tr>{"".join(rows)}</table></div>'
+
+
+def _score(attempt: Attempt) -> str:
+    return percent(attempt.quality_score) if attempt.extraction else "none extracted"
 
 
 def _winner(share: float) -> str:
@@ -133,7 +144,7 @@ def _legend() -> str:
 def _table(scored: ScoredTable, is_open: bool) -> str:
     table = scored.table
     place = ", ".join(filter(None, (table.pdf, f"page {table.page}")))
-    scores = ", ".join(f"{attempt.method} {percent(attempt.quality_score)}" for attempt in scored.attempts)
+    scores = ", ".join(f"{attempt.method} {_score(attempt)}" for attempt in scored.attempts)
     name = f"<strong>{escape(table.id)}</strong> {escape(table.caption)} <span class='note'>({escape(place)})</span>"
     attempts = "".join(_attempt(attempt) for attempt in scored.attempts)
     return f"<details{' open' if is_open else ''}><summary>{name}: {escape(scores)}</summary>{attempts}</details>"
