@@ -45,7 +45,7 @@ class TestWinRates:
 
     def test_rates_are_by_fuzzy_accuracy_over_tables_that_somebody_wins(self) -> None:
         rates = item_rates(evaluated(("a", "one", LINES), ("b", "one", SHORT)))
-        assert rates.rates["table/win_rate_a"] == ((1, 0), (1, 0))
+        assert rates.rates["table/win_rate_a"] == ((1.0, 0.0), (1.0, 0.0))
         assert rate(rates, "table/win_rate_a") == 1
         assert rate(rates, "table/win_rate_b") == 0
 
@@ -71,7 +71,7 @@ class TestRates:
         assert rates.rates["table/cell_accuracy"] == ((1.0, 0.0), (1.0, 0.0))
 
     def test_a_table_without_comparable_cells_has_a_meaningful_score_and_no_vacuous_one(self) -> None:
-        moved = [["results", None], *LINES]
+        moved = [["results", ""], *LINES]
         evaluation = evaluate_tables(GT[:1], [extracted("a", "one", moved)], ["a"])
         (scored,) = evaluation.tables
         assert scored.chosen.comparison.comparable_cells == 0

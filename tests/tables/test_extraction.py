@@ -17,7 +17,7 @@ from tests.tables.builders import LOCK, camelot, page_size, pdf, pdfplumber, rul
 
 LINES = [["name", "time", "km"], ["Ada", "41", "10"], ["Bo", "43", "10"], ["Cyn", "90", "21"], ["Dee", "95", "21"]]
 PROSE = b"BT /F1 9 Tf 60 700 Td (Nothing but a line of prose.) Tj ET"
-METHODS = [
+METHODS: list[Method] = [
     pdfplumber(),
     pdfplumber(vertical_strategy="text", horizontal_strategy="text"),
     *(camelot(flavor=flavor) for flavor in ("network", "stream", "lattice", "hybrid")),

@@ -26,7 +26,7 @@ def test_a_folder_has_one_table_a_file(tmp_path: Path) -> None:
     write(tmp_path / "a.json", GOOD | {"id": "a", "bbox": [1, 2, 3, 4], "pdf": "x.pdf"})
     tables = read_ground_truth(tmp_path)
     assert [item.id for item in tables] == ["a", "b"]
-    assert tables[0].bbox == (1, 2, 3, 4)
+    assert tables[0].bbox == (1.0, 2.0, 3.0, 4.0)
     assert tables[1].rows == (("1", "2"), ("3",))
 
 

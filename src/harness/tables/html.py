@@ -13,7 +13,7 @@ from html import escape
 from harness.results import ItemRates
 from harness.scoring.grids import HEADER_ROW, Cell, Grid
 from harness.tables.diffs import Diff, Status, cell_diffs, count
-from harness.tables.evaluation import Attempt, ScoredTable, TableEvaluation, nothing
+from harness.tables.evaluation import Attempt, ScoredTable, TableEvaluation
 from harness.tables.summary import method_lines, percent, totals
 
 #: Tables whose diffs are open when the page is; the worst ones.
@@ -163,9 +163,8 @@ def _attempt(attempt: Attempt) -> str:
         f"cells: {found}; comparable cells in their place: {in_place}; {_shape('truth', result.gt_shape)}, "
         f"{_shape('extracted', result.ext_shape)}."
     )
-    extraction = attempt.extraction or nothing(attempt.method)
     truth = _grid("Ground truth", attempt.table.grid, {_key(d.gt): d for d in diffs if d.gt}, show_other=True)
-    found_grid = _grid("Extracted", extraction.grid, {_key(d.ext): d for d in diffs if d.ext}, show_other=False)
+    found_grid = _grid("Extracted", attempt.extraction.grid, {_key(d.ext): d for d in diffs if d.ext}, show_other=False)
     return f'{title}<p class="note">{facts}</p><div class="grids">{truth}{found_grid}</div>'
 
 
