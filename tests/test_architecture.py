@@ -25,7 +25,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("archive",),
     ("results",),
     ("scoring",),
-    ("cache", "documents", "garbage", "locks", "progress", "text_tables"),
+    ("cache",),
+    ("documents", "garbage", "locks", "progress", "text_tables"),
     ("checks", "errors", "types"),
 )
 
@@ -40,7 +41,10 @@ OWNERS = {
     "cv2": {"pipeline", "references", "report"},
     "PIL": {"grading", "references"},
     "jinja2": {"grading", "labeling"},
-    "matplotlib": {"references", "report"},
+    "matplotlib": {"references", "report", "tables"},
+    "pdfplumber": {"tables"},
+    "camelot": {"tables"},
+    "pypdfium2": {"tables"},
     "openpeople": {"references"},
     "onnxruntime": {"pipeline"},
     "rapidocr": {"pipeline"},

@@ -103,9 +103,8 @@ def _job(config: DictConfig) -> None:
         steps = ", ".join(run.idle_steps)
         print(f"harness: switched on, but without effect on any photo: {steps}", file=sys.stderr, flush=True)
     if not run.complete:
-        listed = "\n".join(f"  {item.name}: {item.reason}" for item in run.failed_photos)
-        count = f"{len(run.failed_photos)} of {run.photos} photos could not be evaluated"
-        raise IncompleteError(f"INCOMPLETE: {count}:\n{listed}")
+        listed = "\n".join(f"  {failure}" for failure in run.failures)
+        raise IncompleteError(f"INCOMPLETE: {run.shortfall}:\n{listed}")
     if spec.gate.fails(judgement.verdict):
         raise GateError(f"gate=strict: {judgement.verdict}")
 

@@ -22,6 +22,7 @@ from harness.cli import (
     prepare,
     scan,
     stats,
+    tables,
 )
 
 COMMANDS: tuple[ModuleType, ...] = (
@@ -33,6 +34,7 @@ COMMANDS: tuple[ModuleType, ...] = (
     import_,
     export,
     confidence,
+    tables,
     grade,
     baseline,
     list_,

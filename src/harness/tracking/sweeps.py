@@ -16,6 +16,8 @@ from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import Store
 
 HEADLINES = ("number/f1", "ocr/accuracy", "bib/f1", "face/f1", "link/f1", "runtime/pipeline_seconds")
+#: What such metrics start with is shown too, where a run has it: the rates of extras.
+EXTRA_HEADLINES = ("table/fuzzy_f1",)
 _MOST_JOBS = 1000
 
 
@@ -46,13 +48,14 @@ def log_sweep(store: Store, sweep_id: str) -> SweepOverview | None:
     if not runs:
         return None
     varied = _varied(runs)
-    names = ["run", "status", *varied, *HEADLINES]
+    shown = [*HEADLINES, *_extra_headlines(runs)]
+    names = ["run", "status", *varied, *shown]
     rows = [
         [
             run.info.run_name,
             run.info.status,
             *(run.data.params.get(name, "") for name in varied),
-            *(run.data.metrics.get(name) for name in HEADLINES),
+            *(run.data.metrics.get(name) for name in shown),
         ]
         for run in runs
     ]
@@ -78,6 +81,11 @@ def _varied(runs: Sequence[Any]) -> list[str]:
     """The parameters that are not the same in all runs."""
     keys = sorted({key for run in runs for key in run.data.params})
     return [key for key in keys if len({run.data.params.get(key) for run in runs}) > 1]
+
+
+def _extra_headlines(runs: Sequence[Any]) -> list[str]:
+    """The metrics of extras that some run has."""
+    return sorted({name for run in runs for name in run.data.metrics if name.startswith(EXTRA_HEADLINES)})
 
 
 def _identical(runs: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
