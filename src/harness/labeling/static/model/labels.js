@@ -11,7 +11,7 @@
  * @typedef {{revision: string, ids: readonly string[], split: string}} Base what the server had
  * @typedef {"bibs" | "faces"} Dimension
  */
-import { overlap } from "./geometry.js";
+import { matched } from "./matching.js";
 
 /** What differs between bibs and faces. */
 export const RULES = {
@@ -19,7 +19,6 @@ export const RULES = {
   faces: { scope: "keep", rejected: "exclude", none: "no_faces", field: "identity" },
 };
 
-const SAME = 0.5;
 let made = 0;
 const newId = () => `${Date.now().toString(36)}-${(made += 1)}`;
 
@@ -55,18 +54,18 @@ const said = ({ labeled, boxes, tags, split }) => [
   split,
 ];
 
-/** The base to save `mine` over `theirs` with: each of their boxes is the one of mine that lies most over it. @param {Labels} mine @param {any} theirs @param {Dimension} dimension @returns {Base} */
-export function rebased(mine, theirs, dimension) {
+/**
+ * Their version under the ids of mine, box by box, so that either can be saved over the other and links stay right.
+ * @param {Labels} mine @param {any} theirs @param {Dimension} dimension @returns {{doc: Labels, base: Base}}
+ */
+export function adopted(mine, theirs, dimension) {
   const { doc, base } = labelsOf(theirs, dimension);
-  const pairs = doc.boxes.flatMap((their, at) => mine.boxes.map((my) => ({ at, id: my.id, same: overlap(their, my) })));
-  const ids = [...base.ids];
-  const used = new Set();
-  for (const pair of pairs.filter((p) => p.same >= SAME).sort((a, b) => b.same - a.same)) {
-    if (used.has(pair.id) || ids[pair.at] !== base.ids[pair.at]) continue;
-    ids[pair.at] = pair.id;
-    used.add(pair.id);
-  }
-  return { ...base, ids };
+  const same = matched(doc.boxes, mine.boxes);
+  const ids = base.ids.map((id, at) => (same[at] < 0 ? id : mine.boxes[same[at]].id));
+  return {
+    doc: { ...doc, boxes: doc.boxes.map((box, at) => ({ ...box, id: ids[at] })) },
+    base: { ...base, ids },
+  };
 }
 
 /** @param {Labels} doc @param {string | null} id */

@@ -5,6 +5,7 @@
  * @typedef {[number, number]} Pair bib, face
  * @typedef {{links: readonly Pair[] | null, dismissed: readonly Pair[]}} Links
  */
+import { matched } from "./matching.js";
 
 /** @param {any} photo @returns {{doc: Links, base: {revision: string}}} */
 export const linksOf = (photo) => ({
@@ -51,4 +52,13 @@ export function nearest(bib, faces) {
   /** @param {Box} face */
   const distance = (face) => Math.hypot(face.x + face.w / 2 - at.x, face.y + face.h / 2 - at.y);
   return faces.map((_, at) => at).sort((a, b) => distance(faces[a]) - distance(faces[b]));
+}
+
+/** The pairs after the boxes of the photo have changed; a pair that has lost an end goes. @param {readonly Pair[] | null} pairs @param {any} before @param {any} now @returns {Pair[] | null} */
+export function followed(pairs, before, now) {
+  const bibs = matched(before.bibs.boxes, now.bibs.boxes);
+  const faces = matched(before.faces.boxes, now.faces.boxes);
+  /** @type {Pair[] | null} */
+  const moved = pairs && pairs.map(([bib, face]) => [bibs[bib], faces[face]]);
+  return moved && moved.filter(([bib, face]) => bib >= 0 && face >= 0);
 }
