@@ -26,6 +26,8 @@ export class BoxEditor {
     /** @type {string | null} */
     this.selected = null;
     this.ghostsShown = true;
+    /** @type {import("./model/ghosts.js").Ghost[]} */
+    this.allGhosts = [];
     this.session = new Session(config, labelsAdapter(this.dimension), {
       opened: () => this.#opened(),
       edited: () => this.#show(),

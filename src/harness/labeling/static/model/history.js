@@ -6,11 +6,6 @@ export class History {
   /** @param {T} state @param {() => number} [now] */
   constructor(state, now = Date.now) {
     this.now = now;
-    this.reset(state);
-  }
-
-  /** Start over. @param {T} state */
-  reset(state) {
     /** @type {T[]} */
     this.past = [];
     /** @type {T[]} */

@@ -7,6 +7,7 @@ import { write } from "./api.js";
 export const labelsAdapter = (dimension) => ({
   read: (photo) => labelsOf(photo, dimension),
   same: sameLabels,
+  describe: (doc) => describeLabels(doc, dimension),
   adopt: (mine, _, theirs) => ({ ...adopted(mine, theirs, dimension), mine }),
   async save(sha256, doc, base) {
     let photo = await write("PUT", `/api/photos/${sha256}/${dimension}`, bodyOf(doc, base), base.revision);
@@ -21,6 +22,7 @@ export const labelsAdapter = (dimension) => ({
 export const linksAdapter = {
   read: linksOf,
   same: sameLinks,
+  describe: ({ links }) => (links ? `${links.length} links` : "nobody looked"),
   adopt: (mine, before, theirs) => ({
     ...linksOf(theirs),
     mine: { ...mine, links: followed(mine.links, before, theirs), dismissed: [] },
@@ -30,3 +32,10 @@ export const linksAdapter = {
     return { photo, base: { revision: photo.revision } };
   },
 };
+
+/** @param {import("../model/labels.js").Labels} doc @param {string} things */
+function describeLabels(doc, things) {
+  const names = doc.boxes.map((box) => box.number ?? box.identity ?? "–");
+  const some = names.length > 6 ? [...names.slice(0, 6), "…"] : names;
+  return `${names.length} ${things}${names.length ? ` (${some.join(", ")})` : ""}, ${doc.labeled ? "done" : "not done"}`;
+}

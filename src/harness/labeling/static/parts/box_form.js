@@ -20,18 +20,20 @@ export class BoxForm {
   constructor(config, actions) {
     this.config = config;
     this.actions = actions;
+    /** @type {LabelBox | null} */
+    this.box = null;
     this.rules = RULES[/** @type {"bibs" | "faces"} */ (config.dimension)];
     this.list = new Listbox(find("#boxes"), actions.select, actions.open);
     this.photoTags = new Toggles(find("#photo-tags"), config.photo_tags, actions.togglePhotoTag, tagWord);
     this.boxTags = new Toggles(find("#box-tags"), config.box_tags, actions.toggleBoxTag, tagWord);
     find("#box-tags-field").hidden = !config.box_tags.length;
-    this.#makeScopes();
-    this.#makeText();
+    this.scopes = this.#makeScopes();
+    this.text = this.#makeText();
     this.#wire();
   }
 
   #makeScopes() {
-    this.scopes = this.config.scopes.map((/** @type {string} */ scope, /** @type {number} */ at) => {
+    return this.config.scopes.map((/** @type {string} */ scope, /** @type {number} */ at) => {
       const input = /** @type {HTMLInputElement} */ (element("input", { type: "radio", name: "scope", value: scope }));
       input.addEventListener("change", () => this.actions.setScope(scope));
       find("#scopes").append(
@@ -43,7 +45,7 @@ export class BoxForm {
 
   #makeText() {
     const names = this.config.dimension === "faces" ? new Names() : null;
-    this.text = new Combobox(find("#text"), find("#offers"), {
+    const text = new Combobox(find("#text"), find("#offers"), {
       offers: (typed) => names?.offers(typed) ?? [],
       commit: (text) => this.#commit(text),
       leave: this.actions.leaveText,
@@ -55,13 +57,14 @@ export class BoxForm {
       find("#text").setAttribute("inputmode", "text");
       find("#text").setAttribute("maxlength", "12");
     }
+    return text;
   }
 
   /** @param {string} text */
   #commit(text) {
     if (this.rules.field === "number" && !NUMBER.test(text)) {
       this.actions.say(`“${text}” is no number: at most 12 of 0-9, A-Z, ? and -.`, "problem");
-      this.text?.set(this.box?.number ?? "", true);
+      this.text.set(this.box?.number ?? "", true);
       return;
     }
     this.actions.setText(text || null);

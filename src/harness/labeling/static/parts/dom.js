@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element that the page must have. @template {Element} T @param {string} selector @param {ParentNode} [root] @returns {T} */
+/** An element that the page must have. @template {Element} [T=HTMLElement] @param {string} selector @param {ParentNode} [root] @returns {T} */
 export function find(selector, root = document) {
   const found = root.querySelector(selector);
   if (!found) throw new Error(`the page has no ${selector}`);

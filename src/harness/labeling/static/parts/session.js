@@ -3,7 +3,7 @@
  * to other photos. Knows nothing of how a document looks.
  *
  * @typedef {{read: (photo: any) => {doc: any, base: any}, adopt: (mine: any, before: any, theirs: any) => {doc: any, base: any, mine: any},
- *   same: (a: any, b: any) => boolean, save: (sha256: string, doc: any, base: any) => Promise<{base: any, photo: any}>}} Adapter
+ *   same: (a: any, b: any) => boolean, describe: (doc: any) => string, save: (sha256: string, doc: any, base: any) => Promise<{base: any, photo: any}>}} Adapter
  * @typedef {{opened: () => void, edited: () => void, saved: () => void, queued: () => void,
  *   said: (message: string, kind?: "info" | "problem") => void}} Listener
  */
@@ -18,6 +18,10 @@ export class Session {
     this.config = config;
     this.adapter = adapter;
     this.listener = listener;
+    this.photo = config.photo;
+    /** @type {History<any>} */
+    this.history = new History(null);
+    this.base = this.savedDoc = null;
     this.queue = config.queue;
     this.query = config.query;
     /** @type {Map<string, History<any>>} */

@@ -115,7 +115,14 @@ export class Shell {
     find("#refused").hidden = here?.state !== "refused";
     find("#refused").textContent = here?.state === "refused" ? `Not saved: ${here.message}` : "";
     this.banner.hidden = here?.state !== "conflict";
+    if (here?.state === "conflict") this.#difference(here);
     this.#elsewhere([...autosave.entries.values()].filter((e) => e.state === "conflict" && e !== here));
+  }
+
+  /** @param {import("../model/autosave.js").Entry} entry */
+  #difference({ doc, theirs }) {
+    const { describe, read } = this.session.adapter;
+    find("#banner-difference").textContent = `Theirs: ${describe(read(theirs).doc)}. Mine: ${describe(doc)}.`;
   }
 
   /** Conflicts on photos that are not open. @param {import("../model/autosave.js").Entry[]} entries */

@@ -27,11 +27,14 @@ export class Stage {
     this.size = { width: 1, height: 1 };
     /** @type {View} */
     this.view = { scale: 1, x: 0, y: 0 };
+    /** @type {Size} */
+    this.window = { width: 1, height: 1 };
+    this.left = this.top = 0;
     this.fits = true;
     this.spaceHeld = false;
     this.draw = everyFrame(() => this.#draw());
-    new ResizeObserver(() => this.#resized()).observe(root);
     this.#measure();
+    new ResizeObserver(() => this.#resized()).observe(root);
     this.#listen();
   }
 
