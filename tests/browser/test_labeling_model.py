@@ -1,4 +1,4 @@
-"""The editor's model in a real browser, without a server: rules that must hold for any box, view and order of answers."""
+"""The editor's model in a real browser, without a server: rules that hold for any box, view and order of answers."""
 
 from __future__ import annotations
 
@@ -159,8 +159,9 @@ def test_answers_to_ghosts_add_boxes_and_leave_labels_alone(model: Page) -> None
         """
         const bib = (x, number) => ({ x, y: 0.5, w: 0.1, h: 0.1, number, scope: "bib", tags: [] });
         const ghost = (x, number) => ({ x, y: 0.5, w: 0.1, h: 0.1, number, score: 0.9 });
-        const record = { revision: "1.1.1.1", split: "iteration", bibs: { labeled: false, boxes: [bib(0.11, "7")], tags: ["no_bib"] },
-                         ghosts: { bibs: [ghost(0.7, "3"), ghost(0.1, "8"), ghost(0.4, "2"), ghost(0.42, "2")], faces: [] } };
+        const suggested = [ghost(0.7, "3"), ghost(0.1, "8"), ghost(0.4, "2"), ghost(0.42, "2")];
+        const bibs = { labeled: false, boxes: [bib(0.11, "7")], tags: ["no_bib"] };
+        const record = { revision: "1.1.1.1", split: "iteration", bibs, ghosts: { bibs: suggested, faces: [] } };
         const { doc } = labelsOf(record, "bibs"), ghosts = ghostsOf(record, "bibs");
         const open = openGhosts(ghosts, doc).map((g) => g.number);
         const one = accepted(doc, openGhosts(ghosts, doc)[0], "bibs");
@@ -168,7 +169,8 @@ def test_answers_to_ghosts_add_boxes_and_leave_labels_alone(model: Page) -> None
         const all = allAccepted(doc, openGhosts(ghosts, doc), "bibs");
         return { open, human: two.doc.boxes[0] === doc.boxes[0],
                  boxes: two.doc.boxes.map((b) => [b.number, b.scope]), tags: two.doc.tags,
-                 left: openGhosts(ghosts, two.doc).length, back: openGhosts(ghosts, without(two.doc, two.id)).map((g) => g.number),
+                 left: openGhosts(ghosts, two.doc).length,
+                 back: openGhosts(ghosts, without(two.doc, two.id)).map((g) => g.number),
                  all: all.boxes.map((b) => b.number) };
         """,
     )
@@ -189,7 +191,8 @@ def test_a_save_says_which_box_was_which_also_over_another_version(model: Page) 
         "labels: adopted bodyOf labelsOf sameLabels withBox without",
         """
         const bib = (x, number) => ({ x, y: 0.5, w: 0.1, h: 0.1, number, scope: "bib", tags: [] });
-        const record = (...boxes) => ({ revision: "1.1.1.1", split: "iteration", bibs: { labeled: false, boxes, tags: [] } });
+        const record = (...boxes) =>
+          ({ revision: "1.1.1.1", split: "iteration", bibs: { labeled: false, boxes, tags: [] } });
         const { doc, base } = labelsOf(record(bib(0.1, "1"), bib(0.4, "2"), bib(0.7, "3")), "bibs");
         const mine = withBox(without(doc, doc.boxes[0].id), { x: 0, y: 0, w: 0.05, h: 0.05 }, "bibs").doc;
         const theirs = adopted(mine, record(bib(0.71, "3"), bib(0.9, "9"), bib(0.4, "22")), "bibs");
@@ -206,8 +209,9 @@ def test_links_follow_boxes_and_suggestions_need_free_ends(model: Page) -> None:
         "pairs: dismissedLink followed nearest openSuggestions toggledLink",
         """
         const box = (x, y) => ({ x, y, w: 0.1, h: 0.1 });
-        const before = { bibs: { boxes: [box(0, 0.5), box(0.3, 0.5), box(0.6, 0.5)] }, faces: { boxes: [box(0, 0.1), box(0.3, 0.1)] } };
-        const now = { bibs: { boxes: [box(0.31, 0.5), box(0, 0.5)] }, faces: { boxes: [box(0.3, 0.1), box(0, 0.1)] } };
+        const scene = (bibs, faces) => ({ bibs: { boxes: bibs }, faces: { boxes: faces } });
+        const before = scene([box(0, 0.5), box(0.3, 0.5), box(0.6, 0.5)], [box(0, 0.1), box(0.3, 0.1)]);
+        const now = scene([box(0.31, 0.5), box(0, 0.5)], [box(0.3, 0.1), box(0, 0.1)]);
         const doc = toggledLink({ links: null, dismissed: [] }, [0, 0]);
         return { followed: followed([[0, 0], [1, 1], [2, 1]], before, now), none: followed(null, before, now),
                  open: openSuggestions([[0, 1], [1, 0], [1, 1], [2, 2]], dismissedLink(doc, [2, 2])),
@@ -222,13 +226,23 @@ def test_autosave_sends_the_latest_once_and_again_until_the_server_answers(model
         model,
         "autosave: Autosave; drafts: Drafts",
         """
-        const sent = [], states = [], answers = [{ kind: "away" }, { kind: "saved", base: "r2" }, { kind: "saved", base: "r3" },
-                                                 { kind: "conflict", theirs: "T" }, { kind: "saved", base: "r9" }];
+        const saved = (base) => ({ kind: "saved", base });
+        const sent = [], states = [];
+        const answers = [{ kind: "away" }, saved("r2"), saved("r3"), { kind: "conflict", theirs: "T" }, saved("r9")];
         let meanwhile = null;
         const keep = new Drafts(sessionStorage, "test");
-        const saver = new Autosave({ keep, delay: 1, changed: (e) => states.at(-1) === e.state || states.push(e.state),
-          send: async (photo, doc, base) => { sent.push([photo, doc, base]); meanwhile?.(); meanwhile = null; return answers.shift(); } });
-        const until = async (test) => { for (let i = 0; i < 300 && !test(); i++) await new Promise((r) => setTimeout(r, 10)); check(test(), states); };
+        const send = async (...what) => {
+          sent.push(what);
+          meanwhile?.();
+          meanwhile = null;
+          return answers.shift();
+        };
+        const changed = (entry) => states.at(-1) === entry.state || states.push(entry.state);
+        const saver = new Autosave({ keep, delay: 1, changed, send });
+        const until = async (test) => {
+          for (let i = 0; i < 300 && !test(); i++) await new Promise((next) => setTimeout(next, 10));
+          check(test(), states);
+        };
         saver.edit("p", "a", "r1"); saver.edit("p", "b", "r1");
         await until(() => saver.state === "away");
         const kept = keep.get("p");
