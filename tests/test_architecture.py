@@ -15,7 +15,8 @@ SOURCE = Path(harness.__file__).parent
 #: From the top down. A part imports from rows below its own, never from its own row.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
-    ("app", "cli", "search", "labeling"),
+    ("app", "cli"),
+    ("search", "labeling"),
     ("evaluate", "prepare"),
     ("config",),
     ("gate", "report", "tracking", "pipeline", "tables", "confidence", "references"),
@@ -30,6 +31,9 @@ OWNERS = {
     "optuna": {"search"},
     "mcp": {"search"},
     "fastapi": {"labeling"},
+    "starlette": {"labeling"},
+    "uvicorn": {"labeling"},
+    "jinja2": {"labeling", "report"},
     "hydra": {"app", "config"},
     "omegaconf": {"app", "config"},
     "cv2": {"pipeline", "references", "report"},

@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
-from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats
+from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats, ui
 
 COMMANDS: tuple[ModuleType, ...] = (
     prepare,
+    ui,
     scan,
     stats,
     freeze,

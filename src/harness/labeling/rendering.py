@@ -1,0 +1,46 @@
+"""Jinja templates, always escaped, and what every page knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from fastapi import Request
+from starlette.responses import HTMLResponse
+
+from harness.labeling.summary import Dimension
+
+FOLDER = Path(__file__).parent / "templates"
+NAVIGATION = (
+    ("/", "Home"),
+    ("/labels/", "Bibs"),
+    ("/faces/labels/", "Faces"),
+    ("/links/", "Links"),
+    ("/staging/", "Staging"),
+    ("/runs/", "Runs"),
+)
+PAGES: dict[Dimension, str] = {"bibs": "/labels/", "faces": "/faces/labels/", "links": "/links/"}
+
+
+def _spoken(word: str) -> str:
+    """`known_negative` -> `known negative`."""
+    return word.replace("_", " ")
+
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(FOLDER),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters |= {"spoken": _spoken}
+_TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": PAGES}
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page."""
+    source = request.app.state.context.source
+    text = _TEMPLATES.get_template(template).render(path=request.url.path, source=source, **values)
+    return HTMLResponse(text, status)
