@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import orjson
 from fastapi import Request
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from harness.labeling.summary import Dimension
@@ -23,6 +25,12 @@ NAVIGATION = (
 PAGES: dict[Dimension, str] = {"bibs": "/labels/", "faces": "/faces/labels/", "links": "/links/"}
 
 
+def data_block(value: Any) -> Markup:
+    """A value as JSON that can stand in a `<script type="application/json">`: nothing in it can end the element."""
+    text = orjson.dumps(value).decode()
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
 def _spoken(word: str) -> str:
     """`known_negative` -> `known negative`."""
     return word.replace("_", " ")
@@ -35,7 +43,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"spoken": _spoken}
+_TEMPLATES.filters |= {"data_block": data_block, "spoken": _spoken}
 _TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": PAGES}
 
 
