@@ -42,6 +42,7 @@ export class BoxEditor {
     this.form = new BoxForm(config, this.#actions());
     this.shell.keys(this.#commands());
     this.session.start();
+    this.stage.root.focus({ preventScroll: true });
   }
 
   get doc() {

@@ -35,6 +35,7 @@ export class LinkEditor {
     this.stage.root.addEventListener("pointerdown", (event) => this.#clicked(event));
     this.shell.keys(this.#commands());
     this.session.start();
+    this.stage.root.focus({ preventScroll: true });
   }
 
   get doc() {
@@ -60,7 +61,10 @@ export class LinkEditor {
   }
 
   get suggestions() {
-    return openSuggestions(this.session.photo.suggested_links, this.doc);
+    const rank = (/** @type {number[]} */ [bib]) => this.wearable.indexOf(bib);
+    return openSuggestions(this.session.photo.suggested_links, this.doc)
+      .filter(([bib, face]) => this.wearable.includes(bib) && this.wearers.includes(face))
+      .sort((a, b) => rank(a) - rank(b));
   }
 
   #actions() {
@@ -115,16 +119,26 @@ export class LinkEditor {
     this.lines.show(bibs, faces, doc.links ?? [], suggestions, this.bib);
     this.shapes.show([
       ...this.wearable.map((at) => ({ id: `bib-${at}`, box: bibs[at], kind: "bibs", text: bibs[at].number ?? "–", selected: at === this.bib })),
-      ...this.wearers.map((at) => ({ id: `face-${at}`, box: faces[at], kind: `faces${at === this.face ? " aimed" : ""}`, text: [at + 1, faces[at].identity].filter(Boolean).join(" ") })),
+      ...this.wearers.map((at) => ({ id: `face-${at}`, box: faces[at], kind: `faces${at === this.face ? " aimed" : ""}`, text: this.#faceName(at) })),
     ]);
     this.form.show({ photo: this.session.photo, bibs: this.wearable, faces: this.wearers, doc, suggestions, bib: this.bib, face: this.face });
     find("#stage-label").textContent = this.#spoken();
   }
 
+  /** Faces are numbered from left to right; the number is the key that links it. @param {number} face */
+  #faceName(face) {
+    return [this.wearers.indexOf(face) + 1, this.faces[face].identity].filter(Boolean).join(" ");
+  }
+
+  /** @param {number} bib */
+  #bibName(bib) {
+    return this.bibs[bib].number ?? "without a number";
+  }
+
   #spoken() {
     const { photo } = this.session;
     const count = this.doc.links?.length ?? 0;
-    const bib = this.bib === null ? "" : ` Selected: bib ${this.bibs[this.bib].number ?? this.bib + 1}.`;
+    const bib = this.bib === null ? "" : ` Selected: bib ${this.#bibName(this.bib)}.`;
     return `Photo ${photo.name}: ${this.wearable.length} bibs, ${this.wearers.length} faces, ${count} links.${bib}`;
   }
 
@@ -170,13 +184,12 @@ export class LinkEditor {
   /** Link the selected bib with a face, or take that link away. @param {number} face */
   toggle(face) {
     if (this.bib === null) return this.shell.say("Select a bib first (Tab, or click it).");
-    if (!this.wearers.includes(face)) return this.shell.say(`There is no face ${face + 1}.`);
     /** @type {[number, number]} */
     const pair = [this.bib, face];
     const linked = has(this.doc.links ?? [], pair);
     this.face = face;
     this.session.edit(toggledLink(this.doc, pair));
-    return this.shell.say(`Bib ${this.bibs[this.bib].number ?? this.bib + 1} and face ${face + 1} are ${linked ? "not linked any more" : "linked"}.`);
+    return this.shell.say(`Bib ${this.#bibName(this.bib)} and face ${this.#faceName(face)} are ${linked ? "not linked any more" : "linked"}.`);
   }
 
   unlink() {
@@ -202,7 +215,7 @@ export class LinkEditor {
     if (!pair) return this.select(suggestions[0][0]);
     this.session.edit(answer(pair));
     const rest = this.suggestions;
-    if (rest.length && !this.config.read_only) this.select((rest.find(([bib]) => bib > pair[0]) ?? rest[0])[0]);
+    if (rest.length && !this.config.read_only) this.select(rest[Math.min(suggestions.indexOf(pair), rest.length - 1)][0]);
     return this.shell.say(rest.length ? `${rest.length} left to answer.` : "All suggestions are answered.");
   }
 
@@ -233,7 +246,9 @@ export class LinkEditor {
 
   /** @param {KeyboardEvent} event */
   #digit(event) {
-    this.toggle(Number(event.key) - 1);
+    const face = this.wearers[Number(event.key) - 1];
+    if (face === undefined) this.shell.say(`There is no face ${event.key}.`);
+    else this.toggle(face);
   }
 
   /** @param {KeyboardEvent} event */

@@ -123,7 +123,7 @@ export class BoxForm {
 
   /** @param {any} ghost @returns {import("./listbox.js").Row} */
   #ghostRow(ghost) {
-    const title = ghost.number ?? ghost.identity ?? "–";
+    const title = ghost.number ?? ghost.identity ?? (this.rules.field === "number" ? "–" : "face");
     return { id: ghost.id, number: "?", title, detail: `suggested ${scoreWord(ghost.score)}`, kind: "ghost" };
   }
 }

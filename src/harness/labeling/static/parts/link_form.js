@@ -24,7 +24,7 @@ export class LinkForm {
   show({ photo, bibs, faces, doc, suggestions, bib, face }) {
     const links = doc.links ?? [];
     const editable = !this.config.read_only;
-    const name = (/** @type {number} */ at) => [at + 1, photo.faces.boxes[at].identity].filter(Boolean).join(" ");
+    const name = (/** @type {number} */ at) => [faces.indexOf(at) + 1, photo.faces.boxes[at].identity].filter(Boolean).join(" ");
     const end = (/** @type {readonly number[][]} */ pairs, /** @type {number} */ at) => pairs.filter((pair) => pair[0] === at).map((pair) => name(pair[1]));
     const detail = (/** @type {number} */ at) => {
       if (end(links, at).length) return `face ${end(links, at).join(" and ")}`;
@@ -34,7 +34,7 @@ export class LinkForm {
       bibs.map((/** @type {number} */ at) => ({ id: `bib-${at}`, number: "", title: photo.bibs.boxes[at].number ?? "–", detail: detail(at), kind: `box bibs${end(links, at).length ? "" : " open"}` })),
       bib === null ? null : `bib-${bib}`, "No bibs.");
     this.faces.show(
-      faces.map((/** @type {number} */ at) => ({ id: `face-${at}`, number: String(at + 1), title: photo.faces.boxes[at].identity ?? "–", detail: this.#faceDetail(photo, links, bib, at), kind: "box faces" })),
+      faces.map((/** @type {number} */ at) => ({ id: `face-${at}`, number: String(faces.indexOf(at) + 1), title: photo.faces.boxes[at].identity ?? "–", detail: this.#faceDetail(photo, links, bib, at), kind: "box faces" })),
       face === null ? null : `face-${face}`, "No faces.");
     find("#count").textContent = `${links.length} linked${doc.links ? "" : ", not looked at yet"}`;
     const enable = (/** @type {string} */ id, /** @type {boolean} */ yes) => find(id).toggleAttribute("disabled", !yes || !editable);

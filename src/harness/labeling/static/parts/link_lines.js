@@ -6,7 +6,7 @@ export class LinkLines {
   /** @param {import("./stage.js").Stage} stage */
   constructor(stage) {
     this.stage = stage;
-    this.group = svg("g", { class: "links" });
+    this.group = svg("g", { class: "link-lines" });
     stage.shapes.append(this.group);
   }
 

@@ -13,6 +13,8 @@ import { setAttributes, svg } from "./dom.js";
 const CHARACTER = 6.7;
 const LABEL_HEIGHT = 16;
 const HANDLE = 9;
+/** A side shorter than this has no room for a handle in its middle. */
+const ROOMY = 34;
 
 export class Shapes {
   /** @param {import("./stage.js").Stage} stage */
@@ -95,16 +97,27 @@ export class Shapes {
   grip(box) {
     this.gripped = box && isDrawn(box) ? box : null;
     this.stage.handles.classList.toggle("none", !this.gripped);
-    if (!this.gripped) return;
+    if (!box || !this.gripped) return;
     const { view, size } = this.stage;
+    const wide = box.w * size.width * view.scale >= ROOMY;
+    const high = box.h * size.height * view.scale >= ROOMY;
+    const side = wide && high ? HANDLE : HANDLE - 3;
     for (const [handle, point] of Object.entries(handlePoints(this.gripped))) {
-      if (!this.grips.has(handle)) {
-        this.grips.set(handle, svg("rect", { class: `handle ${handle}`, width: HANDLE, height: HANDLE }));
-        this.stage.handles.append(this.grips.get(handle));
-      }
       const at = toWindow(view, point, size);
-      setAttributes(this.grips.get(handle), { x: at.x - HANDLE / 2, y: at.y - HANDLE / 2 });
+      const fits = handle.length === 2 || (/[ns]/.test(handle) ? wide : high);
+      setAttributes(this.#grip(handle), {
+        x: at.x - side / 2, y: at.y - side / 2, width: side, height: side, visibility: fits ? "visible" : "hidden",
+      });
     }
+  }
+
+  /** @param {string} handle @returns {SVGElement} */
+  #grip(handle) {
+    if (!this.grips.has(handle)) {
+      this.grips.set(handle, svg("rect", { class: `handle ${handle}` }));
+      this.stage.handles.append(this.grips.get(handle));
+    }
+    return this.grips.get(handle);
   }
 
   /** The view has changed: put what is in pixels of the window where it belongs. */

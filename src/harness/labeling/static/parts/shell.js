@@ -151,7 +151,7 @@ export class Shell {
     for (const name of ["bibs", "faces", "links"]) {
       const mark = find(`#state-${name}`);
       mark.dataset.done = String(completeness[name]);
-      find(".mark", mark).textContent = completeness[name] ? "✓" : "–";
+      find(".mark", mark).textContent = completeness[name] ? "✓" : "○";
       mark.querySelector("a")?.setAttribute("href", config.pages[name] + photo.sha256);
     }
     find("#suspect").hidden = !suspect;
