@@ -13,7 +13,11 @@ import { Names } from "./names.js";
 import { Toggles } from "./toggles.js";
 import { MEANING, scopeWord, scoreWord, tagWord } from "./words.js";
 
-const NUMBER = /^[0-9A-Za-z?-]{0,12}$/;
+/** What may be typed, as the server has it, and how to say what may not. */
+const TEXT = {
+  number: { fits: /^[0-9A-Za-z?-]{0,12}$/, rule: "is no number: at most 12 of 0-9, A-Z, ? and -" },
+  identity: { fits: /^[^<>\p{C}]{0,80}$/u, rule: "is no name: at most 80 characters, without < and >" },
+};
 
 export class BoxForm {
   /** @param {any} config @param {any} actions */
@@ -62,12 +66,10 @@ export class BoxForm {
 
   /** @param {string} text */
   #commit(text) {
-    if (this.rules.field === "number" && !NUMBER.test(text)) {
-      this.actions.say(`“${text}” is no number: at most 12 of 0-9, A-Z, ? and -.`, "problem");
-      this.text.set(this.box?.number ?? "", true);
-      return;
-    }
-    this.actions.setText(text || null);
+    const field = /** @type {"number" | "identity"} */ (this.rules.field);
+    if (TEXT[field].fits.test(text)) return this.actions.setText(text || null);
+    this.actions.say(`“${text}” ${TEXT[field].rule}.`, "problem");
+    return this.text.set(this.box?.[field] ?? "", true);
   }
 
   #wire() {
