@@ -160,12 +160,12 @@ def test_a_tab_that_is_gone_while_the_server_was_away(tiny_server: LabelServer, 
     sha256 = with_bib(tiny_server)
     page, context = other_tab, other_tab.context
     open_editor(page, tiny_server, f"/labels/{sha256}")
-    context.route("**/api/photos/**", lambda route: route.abort())
+    context.set_offline(True)
     draw(page, MINE)
     expect(page.locator("#saving")).to_contain_text("Not saved")
     another = context.new_page()
     page.close()
-    context.unroute("**/api/photos/**")
+    context.set_offline(False)
     assert len(tiny_server.photo(sha256)["bibs"]["boxes"]) == 1
 
     open_editor(another, tiny_server, f"/labels/{sha256}")

@@ -13,7 +13,7 @@
  */
 
 const DELAY = 350;
-const LONGEST_WAIT = 8000;
+const LONGEST_WAIT = 3000;
 
 export class Autosave {
   /** @param {Options} options */
