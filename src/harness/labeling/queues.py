@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from harness.labeling.summary import Dimension, PhotoRow, Summary
 from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
@@ -20,14 +20,23 @@ SHOW: tuple[Show, ...] = get_args(Show)
 TAGS: tuple[Tag, ...] = get_args(Tag)
 
 
+def _none_if_empty(value: Any) -> Any:
+    return None if value == "" else value
+
+
+T = TypeVar("T")
+#: A form sends an empty text for a choice that was not made.
+Chosen = Annotated[T | None, BeforeValidator(_none_if_empty)]
+
+
 class Filters(BaseModel):
     """Which photos of a dimension are in the queue."""
 
     model_config = ConfigDict(frozen=True)
 
     show: Show = "all"
-    split: Literal["iteration", "holdout"] | None = None
-    tag: Tag | None = None
+    split: Chosen[Literal["iteration", "holdout"]] = None
+    tag: Chosen[Tag] = None
 
     @property
     def query(self) -> str:

@@ -99,6 +99,7 @@ def save_links(store: LabelStore, photo: str, pairs: LinkPairs | None, based_on:
     checked = None if pairs is None else _checked_links(photo, pairs)
     with _edit(store, photo) as draft:
         if is_new(store.root, draft, photo, based_on, BibFaceLinks, checked, (BibGroundTruth, FaceGroundTruth)):
+            _check_positions(draft, photo, checked or [])
             draft.put(BibFaceLinks, photo, checked)
 
 
@@ -206,6 +207,15 @@ def _put_faces(
         draft.put(BibFaceLinks, photo, follow(pairs, None, moved))
     draft.put(FaceGroundTruth, photo, labels)
     know_names(draft, (box.identity for box in labels.boxes))
+
+
+def _check_positions(draft: Draft, photo: str, pairs: LinkPairs) -> None:
+    """Refuse a link to a box that is not there."""
+    bibs = len((draft.record(BibGroundTruth, photo) or NO_BIBS).boxes)
+    faces = len((draft.record(FaceGroundTruth, photo) or NO_FACES).boxes)
+    for bib, face in pairs:
+        if bib >= bibs or face >= faces:
+            raise InvalidEditError(f"photo {photo}: link [{bib}, {face}] points past its {bibs} bibs and {faces} faces")
 
 
 def _checked_links(photo: str, pairs: LinkPairs) -> LinkPairs:
