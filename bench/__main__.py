@@ -22,6 +22,7 @@ SUITES = {
     "grading": ("grading",),
     "references": ("references",),
     "confidence": ("confidence",),
+    "labeling": ("labeling",),
 }
 
 

@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from harness.labeling.source import LabelSource, StagingSource
 from harness.references.sample.store import ensure_sample
 from harness.references.store import LabelStore
 from tests.browser.labeling_server import ServerProcess, ServerThread
+
+#: Several programs may share the machine; a page that is slow to answer is not wrong.
+expect.set_options(timeout=20_000)
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 

@@ -111,9 +111,9 @@ export class Stage {
   #draw() {
     const { scale, x, y } = this.view;
     const { style } = this.image;
-    style.width = `${this.size.width * scale}px`;
-    style.height = `${this.size.height * scale}px`;
-    style.transform = `translate(${x}px, ${y}px)`;
+    style.width = `${this.size.width}px`;
+    style.height = `${this.size.height}px`;
+    style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     this.shapes.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
     this.#sharpen();
     this.listener.viewed();
