@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from tests.browser.labeling_server import LabelServer, open_editor, press, saved
 
@@ -68,7 +68,12 @@ def test_axe_finds_nothing_serious_on_any_page(ghost_server: LabelServer, themed
 def test_a_name_is_text_whatever_it_looks_like(tiny_server: LabelServer, tiny_set: Path, page: Page) -> None:
     name = "<img src=x onerror=alert(1)>"
     asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
     file = tiny_set / "face_ground_truth.json"
     file.write_text(file.read_text().replace('"P001"', f'"{name}"'))
     open_editor(page, tiny_server, f"/faces/labels/{tiny_server.photos()[0]}")
