@@ -22,7 +22,7 @@ SUITES = {
     "grading": ("grading",),
     "references": ("references",),
     "confidence": ("confidence",),
-    "labeling": ("labeling",),
+    "labeling": ("labeling", "labeling_browser"),
 }
 
 
