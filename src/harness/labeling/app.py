@@ -25,7 +25,7 @@ from harness.labeling.access import Access, Guard
 from harness.labeling.answers import Refused
 from harness.labeling.context import Context
 from harness.labeling.refusals import Refusal, log_refusal
-from harness.labeling.rendering import render
+from harness.labeling.rendering import compile_templates, render
 from harness.labeling.source import FrozenError
 
 STATIC = Path(__file__).parent / "static"
@@ -42,7 +42,7 @@ _ERRORS: tuple[tuple[type[HarnessError], int, str], ...] = (
 
 
 def make_app(context: Context, access: Access) -> ASGIApp:
-    """The app behind its guard. Reads all labels once, so that the first page is as quick as any other."""
+    """The app behind its guard. What takes a while is done at once, so that the first page is as quick as any other."""
     app = FastAPI(
         title="harness labelling",
         description="Labels of a reference set. docs/labeling.md has the rules.",
@@ -58,6 +58,8 @@ def make_app(context: Context, access: Access) -> ASGIApp:
         app.add_exception_handler(error, handler)
     context.summary()
     context.history.current()
+    app.openapi()
+    compile_templates()
     return Guard(app, access)
 
 

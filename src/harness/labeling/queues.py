@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import urlencode
 
@@ -44,26 +45,28 @@ class Filters(BaseModel):
         chosen = {name: value for name, value in self.model_dump().items() if value not in (None, "all")}
         return f"?{urlencode(chosen)}" if chosen else ""
 
-    def accept(self, row: PhotoRow, dimension: Dimension, suspects: Collection[str]) -> bool:
-        """Whether a photo fits all of it."""
-        return self.within(row) and self._shown(row, dimension, suspects)
-
-    def within(self, row: PhotoRow) -> bool:
-        """Whether a photo fits split and tag."""
-        return self.split in (None, row.split) and (self.tag is None or self.tag in row.tags)
-
-    def _shown(self, row: PhotoRow, dimension: Dimension, suspects: Collection[str]) -> bool:
+    def among(self, rows: Sequence[PhotoRow], dimension: Dimension, suspects: Collection[str]) -> Sequence[PhotoRow]:
+        """The photos that fit all of it, in their order."""
+        rows = self.within(rows)
         match self.show:
             case "all":
-                return True
+                return rows
             case "unlabelled":
-                return not row.done(dimension)
+                return [row for row in rows if not row.done(dimension)]
             case "incomplete":
-                return not row.completeness.complete
+                return [row for row in rows if not row.completeness.complete]
             case "ghosts":
-                return row.ghosts_left(dimension) > 0
+                return [row for row in rows if row.ghosts_left(dimension)]
             case "suspects":
-                return row.sha256 in suspects
+                return [row for row in rows if row.sha256 in suspects]
+
+    def within(self, rows: Sequence[PhotoRow]) -> Sequence[PhotoRow]:
+        """The photos that fit split and tag."""
+        if self.split is not None:
+            rows = [row for row in rows if row.split == self.split]
+        if self.tag is not None:
+            rows = [row for row in rows if self.tag in row.tags]
+        return rows
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def candidates(summary: Summary, dimension: Dimension) -> Sequence[PhotoRow]:
 
 def filtered(summary: Summary, dimension: Dimension, filters: Filters, suspects: Collection[str]) -> Sequence[PhotoRow]:
     """The photos of a queue, in order."""
-    return [row for row in candidates(summary, dimension) if filters.accept(row, dimension, suspects)]
+    return filters.among(candidates(summary, dimension), dimension, suspects)
 
 
 def look(
@@ -96,9 +99,9 @@ def look(
     """The queue as seen from a photo, whether or not it fits the filters (any more)."""
     rows = filtered(summary, dimension, filters, suspects)
     key = at.sort_key if at else ("", "")
-    before = bisect_left(rows, key, key=lambda row: row.sort_key)
-    after = bisect_right(rows, key, key=lambda row: row.sort_key)
-    open_rows = [row for row in candidates(summary, dimension) if filters.within(row) and not row.done(dimension)]
+    before = bisect_left(rows, key, key=attrgetter("sort_key"))
+    after = bisect_right(rows, key, key=attrgetter("sort_key"))
+    open_rows = [row for row in filters.within(candidates(summary, dimension)) if not row.done(dimension)]
     return Queue(
         dimension=dimension,
         total=len(rows),
@@ -116,5 +119,5 @@ def _next_round(rows: Sequence[PhotoRow], key: tuple[str, str]) -> str | None:
     others = [row for row in rows if row.sort_key != key]
     if not others:
         return None
-    after = bisect_right(others, key, key=lambda row: row.sort_key)
+    after = bisect_right(others, key, key=attrgetter("sort_key"))
     return others[after % len(others)].sha256

@@ -47,6 +47,12 @@ _TEMPLATES.filters |= {"data_block": data_block, "spoken": _spoken}
 _TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": PAGES}
 
 
+def compile_templates() -> None:
+    """Compile them all; a mistake in one is found now, and not by whoever opens its page."""
+    for name in _TEMPLATES.list_templates():
+        _TEMPLATES.get_template(name)
+
+
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A page."""
     source = request.app.state.context.source
