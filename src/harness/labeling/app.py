@@ -58,7 +58,6 @@ def make_app(context: Context, access: Access) -> ASGIApp:
         app.add_exception_handler(error, handler)
     context.summary()
     context.history.current()
-    app.openapi()
     compile_templates()
     return Guard(app, access)
 
