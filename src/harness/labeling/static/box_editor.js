@@ -5,6 +5,8 @@ import { cycled } from "./model/hit.js";
 import { boxOf, none, realBoxes, toggled, withBox, withChange, without } from "./model/labels.js";
 import { toPhoto } from "./model/view.js";
 import { labelsAdapter } from "./parts/adapters.js";
+import { boxCommands } from "./box_keys.js";
+import { boxShapes, spoken } from "./parts/box_captions.js";
 import { BoxForm } from "./parts/box_form.js";
 import { Drawing } from "./parts/drawing.js";
 import { find } from "./parts/dom.js";
@@ -12,10 +14,7 @@ import { Session } from "./parts/session.js";
 import { Shapes } from "./parts/shapes.js";
 import { Shell } from "./parts/shell.js";
 import { Stage } from "./parts/stage.js";
-import { onControl, viewCommands } from "./parts/view_keys.js";
-import { MEANING, scopeWord, scoreWord } from "./parts/words.js";
-
-const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+import { onControl } from "./parts/view_keys.js";
 
 export class BoxEditor {
   /** @param {any} config */
@@ -40,7 +39,7 @@ export class BoxEditor {
     this.shapes = new Shapes(this.stage);
     this.drawing = new Drawing(this.stage, this.shapes, this.#target());
     this.form = new BoxForm(config, this.#actions());
-    this.shell.keys(this.#commands());
+    this.shell.keys(boxCommands(this));
     this.session.start();
     this.stage.root.focus({ preventScroll: true });
   }
@@ -66,14 +65,15 @@ export class BoxEditor {
       select: (id) => this.select(id),
       place: (id, { x, y, w, h }) => this.session.edit(withChange(this.doc, id, { x, y, w, h })),
       drawn: (box) => this.#drawn(box),
-      accept: (id) => this.#answer(id, accepted),
+      accept: (id) => this.answer(id, accepted),
       editable: () => !this.config.read_only,
       showing: (box) => this.#showPlace(box),
     };
   }
 
   #actions() {
-    const change = (/** @type {any} */ fields) => this.box && this.session.edit(withChange(this.doc, this.box.id, fields));
+    const change = (/** @type {any} */ fields) =>
+      this.box && this.session.edit(withChange(this.doc, this.box.id, fields));
     return {
       select: (/** @type {string} */ id) => this.select(id, true),
       open: () => this.#type(),
@@ -82,42 +82,17 @@ export class BoxEditor {
       setText: (/** @type {string | null} */ text) => change({ [this.form.rules.field]: text }),
       leaveText: () => this.stage.root.focus({ preventScroll: true }),
       toggleBoxTag: (/** @type {string} */ tag) => change({ tags: toggled(this.box?.tags ?? [], tag) }),
-      togglePhotoTag: (/** @type {string} */ tag) => this.session.edit({ ...this.doc, tags: toggled(this.doc.tags, tag) }),
+      togglePhotoTag: (/** @type {string} */ tag) =>
+        this.session.edit({ ...this.doc, tags: toggled(this.doc.tags, tag) }),
       setSplit: (/** @type {string} */ split) => this.session.edit({ ...this.doc, split }),
       toggleLabeled: () => this.session.edit({ ...this.doc, labeled: !this.doc.labeled }),
-      accept: () => this.#answer(this.selected, accepted),
-      reject: () => this.#answer(this.selected, rejected),
+      accept: () => this.answer(this.selected, accepted),
+      reject: () => this.answer(this.selected, rejected),
       acceptAll: () => this.acceptAll(),
       remove: () => this.remove(),
       none: () => this.none(),
       done: () => this.done(),
     };
-  }
-
-  /** @returns {import("./parts/keys.js").Command[]} */
-  #commands() {
-    const things = this.dimension;
-    return [
-      { group: "Box", keys: ["b"], label: "new box in the middle of the window", run: () => this.#newBox() },
-      { group: "Box", keys: ["Enter"], label: things === "bibs" ? "type the number" : "type whose face it is", run: (event) => this.#enter(event) },
-      ...this.config.scopes.map((/** @type {string} */ scope, /** @type {number} */ at) => (
-        { group: "Box", keys: [String(at + 1)], label: `${scopeWord(scope)}: ${MEANING[scope]}`, run: () => this.setScope(scope) })),
-      { group: "Box", keys: ["Tab", "Shift+Tab"], label: "next box, previous box (on the photo)", shown: "Tab Shift+Tab", run: (event) => this.#tab(event) },
-      { group: "Box", keys: ["Delete", "Backspace"], label: "delete the box", run: () => this.remove() },
-      { group: "Box", keys: ["t"], label: "go to the tags; arrows and Space set them", run: () => this.#tags() },
-      { group: "Move", keys: ARROWS.flatMap((key) => [key, `Shift+${key}`]), label: "move by 1 pixel, by 10", shown: "Arrows Shift+Arrows", run: (event) => this.#arrow(event) },
-      { group: "Move", keys: ARROWS.flatMap((key) => [`Control+${key}`, `Control+Shift+${key}`]), label: "move the right or bottom edge", shown: "Control+Arrows", run: (event) => this.#arrow(event) },
-      { group: "Move", keys: ARROWS.flatMap((key) => [`Alt+${key}`, `Alt+Shift+${key}`]), label: "move the left or top edge", shown: "Alt+Arrows", run: (event) => this.#arrow(event) },
-      { group: "Suggestions", keys: ["a"], label: "accept, and go to the next", run: () => this.#answer(this.selected, accepted) },
-      { group: "Suggestions", keys: ["x"], label: "reject, and go to the next", run: () => this.#answer(this.selected, rejected) },
-      { group: "Suggestions", keys: ["Shift+a"], label: "accept all", run: () => this.acceptAll() },
-      { group: "Suggestions", keys: ["h"], label: "hide or show them", run: () => this.#toggleGhosts() },
-      { group: "Photos", keys: ["d"], label: `the ${things} of this photo are done; next`, run: () => this.done() },
-      { group: "Photos", keys: ["n"], label: `no ${things} in this photo; next`, run: () => this.none() },
-      { group: "Photos", keys: ["s"], label: "other split", run: () => this.#otherSplit() },
-      ...viewCommands(this.stage, () => this.#zoomToBox()),
-      { group: "Edit", keys: ["Escape"], label: "take back a gesture, select nothing, leave the photo", run: () => this.#escape() },
-    ];
   }
 
   #opened() {
@@ -136,10 +111,7 @@ export class BoxEditor {
     const { ghosts, doc, dimension } = this;
     if (!boxOf(doc, this.selected) && !ghosts.some((ghost) => ghost.id === this.selected)) this.selected = null;
     const visible = this.ghostsShown ? ghosts : [];
-    this.shapes.show([
-      ...doc.boxes.map((box) => ({ id: box.id, box, kind: `${dimension} ${box.scope}`, text: caption(box), selected: box.id === this.selected })),
-      ...visible.map((ghost) => ({ id: ghost.id, box: ghost, kind: "ghost", text: ghostCaption(ghost), selected: ghost.id === this.selected })),
-    ]);
+    this.shapes.show(boxShapes(doc, visible, this.selected, dimension));
     const { box } = this;
     this.shapes.grip(this.config.read_only ? null : box);
     this.form.show({ doc, ghosts, selected: this.selected, provenance: this.session.photo.ghosts.provenance });
@@ -155,9 +127,10 @@ export class BoxEditor {
   /** @param {import("./model/geometry.js").Box | null} box */
   #showPlace(box) {
     const { width, height } = this.stage.size;
-    find("#place").textContent = box && isDrawn(box)
-      ? `${Math.round(box.x * width)}, ${Math.round(box.y * height)} · ${Math.round(box.w * width)} × ${Math.round(box.h * height)} px`
-      : "";
+    find("#place").textContent =
+      box && isDrawn(box)
+        ? `${Math.round(box.x * width)}, ${Math.round(box.y * height)} · ${Math.round(box.w * width)} × ${Math.round(box.h * height)} px`
+        : "";
   }
 
   /** @param {string | null} id @param {boolean} [reveal] bring it into the window */
@@ -177,7 +150,7 @@ export class BoxEditor {
     this.session.edit(doc);
   }
 
-  #newBox() {
+  newBox() {
     const { width, height } = this.stage.window;
     const centre = toPhoto(this.stage.view, { x: width / 2, y: height / 2 }, this.stage.size);
     const side = 90 / this.stage.view.scale;
@@ -187,7 +160,7 @@ export class BoxEditor {
   }
 
   /** @param {KeyboardEvent} event */
-  #arrow(event) {
+  arrow(event) {
     const { box } = this;
     if (!box || !isDrawn(box)) return false;
     const by = step(event.key, event.shiftKey ? 10 : 1, this.stage.size);
@@ -200,7 +173,7 @@ export class BoxEditor {
   }
 
   /** @param {KeyboardEvent} event */
-  #enter(event) {
+  enter(event) {
     if (onControl(event)) return false;
     if (this.box) this.#type();
     else if (this.selected) this.shell.say("Accept the suggestion first (A).");
@@ -212,13 +185,13 @@ export class BoxEditor {
     if (this.box && !this.config.read_only) this.form.text.focus();
   }
 
-  #tags() {
+  tags() {
     if (this.box && this.config.box_tags.length) this.form.boxTags.focus();
     else this.form.photoTags.focus();
   }
 
   /** @param {KeyboardEvent} event */
-  #tab(event) {
+  tab(event) {
     if (event.target !== this.stage.root) return false;
     const ids = [...this.doc.boxes, ...(this.ghostsShown ? this.ghosts : [])].map(({ id }) => id);
     if (!ids.length) return false;
@@ -226,14 +199,14 @@ export class BoxEditor {
     return true;
   }
 
-  #escape() {
+  escape() {
     if (this.drawing.cancel) this.drawing.cancel();
     else if (document.activeElement !== this.stage.root) this.stage.root.focus({ preventScroll: true });
     else if (this.selected) this.select(null);
     else find("#boxes").focus();
   }
 
-  #zoomToBox() {
+  zoomToBox() {
     const box = this.box ?? this.ghosts.find((ghost) => ghost.id === this.selected);
     if (box && isDrawn(box)) this.stage.zoomTo(box);
     else this.shell.say("Select a box first (Tab).");
@@ -257,7 +230,7 @@ export class BoxEditor {
   }
 
   /** @param {string | null} id @param {typeof accepted} answer */
-  #answer(id, answer) {
+  answer(id, answer) {
     const { ghosts } = this;
     if (!ghosts.length) return this.shell.say("No suggestion is left to answer.");
     const at = ghosts.findIndex((ghost) => ghost.id === id);
@@ -279,13 +252,13 @@ export class BoxEditor {
     return this.shell.say(`${ghosts.length} accepted.`);
   }
 
-  #toggleGhosts() {
+  toggleGhosts() {
     this.ghostsShown = !this.ghostsShown;
     this.#show();
     this.shell.say(this.ghostsShown ? "Suggestions are shown." : "Suggestions are hidden (H).");
   }
 
-  #otherSplit() {
+  otherSplit() {
     this.session.edit({ ...this.doc, split: this.doc.split === "iteration" ? "holdout" : "iteration" });
   }
 
@@ -300,20 +273,4 @@ export class BoxEditor {
     this.session.edit(none(this.doc, this.dimension));
     return this.shell.saveAndGoOn();
   }
-}
-
-/** @param {import("./model/labels.js").LabelBox} box */
-function caption(box) {
-  const scope = box.scope === "bib" || box.scope === "keep" ? "" : scopeWord(box.scope);
-  return [box.number ?? box.identity ?? "", scope].filter(Boolean).join(" ");
-}
-
-/** @param {import("./model/ghosts.js").Ghost} ghost */
-const ghostCaption = (ghost) => [`${ghost.number ?? ghost.identity ?? ""}?`, scoreWord(ghost.score)].filter(Boolean).join(" ");
-
-/** The photo in words, for those who cannot see it. @param {any} photo @param {import("./model/labels.js").Labels} doc @param {number} ghosts @param {any} box @param {string} things */
-function spoken(photo, doc, ghosts, box, things) {
-  const parts = [`Photo ${photo.name}: ${doc.boxes.length} ${things}, ${ghosts} suggested.`];
-  if (box) parts.push(`Selected: box ${doc.boxes.indexOf(box) + 1}, ${box.number ?? box.identity ?? "without a name"}, ${scopeWord(box.scope)}.`);
-  return parts.join(" ");
 }

@@ -2,6 +2,7 @@
 import { isDrawn } from "./model/geometry.js";
 import { boxesAt, cycled } from "./model/hit.js";
 import { dismissedLink, has, nearest, noLinks, openSuggestions, toggledLink } from "./model/pairs.js";
+import { linkCommands } from "./link_keys.js";
 import { linksAdapter } from "./parts/adapters.js";
 import { find } from "./parts/dom.js";
 import { LinkForm } from "./parts/link_form.js";
@@ -10,7 +11,7 @@ import { Session } from "./parts/session.js";
 import { Shapes } from "./parts/shapes.js";
 import { Shell } from "./parts/shell.js";
 import { Stage } from "./parts/stage.js";
-import { onControl, viewCommands } from "./parts/view_keys.js";
+import { onControl } from "./parts/view_keys.js";
 
 export class LinkEditor {
   /** @param {any} config */
@@ -33,7 +34,7 @@ export class LinkEditor {
     this.shapes = new Shapes(this.stage);
     this.form = new LinkForm(config, this.#actions());
     this.stage.root.addEventListener("pointerdown", (event) => this.#clicked(event));
-    this.shell.keys(this.#commands());
+    this.shell.keys(linkCommands(this));
     this.session.start();
     this.stage.root.focus({ preventScroll: true });
   }
@@ -81,25 +82,6 @@ export class LinkEditor {
     };
   }
 
-  /** @returns {import("./parts/keys.js").Command[]} */
-  #commands() {
-    const digits = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-    return [
-      { group: "Link", keys: ["Tab", "Shift+Tab"], label: "next bib, previous bib (on the photo)", shown: "Tab Shift+Tab", run: (event) => this.#tab(event) },
-      { group: "Link", keys: digits, label: "link the bib with the face of this number, or unlink it", shown: "1 … 9", run: (event) => this.#digit(event) },
-      { group: "Link", keys: ["ArrowLeft", "ArrowRight"], label: "choose a face, nearest first", shown: "← →", run: (event) => this.#nextFace(event) },
-      { group: "Link", keys: ["Enter"], label: "link the bib with the chosen face, or unlink it", run: (event) => this.#enter(event) },
-      { group: "Link", keys: ["Delete", "Backspace"], label: "take the bib's links away", run: () => this.unlink() },
-      { group: "Suggestions", keys: ["a"], label: "accept, and go to the next", run: () => this.accept() },
-      { group: "Suggestions", keys: ["x"], label: "reject, and go to the next", run: () => this.reject() },
-      { group: "Suggestions", keys: ["Shift+a"], label: "accept all", run: () => this.acceptAll() },
-      { group: "Photos", keys: ["d"], label: "the links of this photo are done; next", run: () => void this.done() },
-      { group: "Photos", keys: ["n"], label: "no links in this photo; next", run: () => void this.none() },
-      ...viewCommands(this.stage, () => this.#zoomToBib()),
-      { group: "Edit", keys: ["Escape"], label: "choose no face, leave the photo", run: () => this.#escape() },
-    ];
-  }
-
   #opened() {
     const same = this.shownPhoto === this.session.photo.sha256;
     this.shownPhoto = this.session.photo.sha256;
@@ -118,10 +100,29 @@ export class LinkEditor {
     const { bibs, faces, doc, suggestions } = this;
     this.lines.show(bibs, faces, doc.links ?? [], suggestions, this.bib);
     this.shapes.show([
-      ...this.wearable.map((at) => ({ id: `bib-${at}`, box: bibs[at], kind: "bibs", text: bibs[at].number ?? "–", selected: at === this.bib })),
-      ...this.wearers.map((at) => ({ id: `face-${at}`, box: faces[at], kind: `faces${at === this.face ? " aimed" : ""}`, text: this.#faceName(at) })),
+      ...this.wearable.map((at) => ({
+        id: `bib-${at}`,
+        box: bibs[at],
+        kind: "bibs",
+        text: bibs[at].number ?? "–",
+        selected: at === this.bib,
+      })),
+      ...this.wearers.map((at) => ({
+        id: `face-${at}`,
+        box: faces[at],
+        kind: `faces${at === this.face ? " aimed" : ""}`,
+        text: this.#faceName(at),
+      })),
     ]);
-    this.form.show({ photo: this.session.photo, bibs: this.wearable, faces: this.wearers, doc, suggestions, bib: this.bib, face: this.face });
+    this.form.show({
+      photo: this.session.photo,
+      bibs: this.wearable,
+      faces: this.wearers,
+      doc,
+      suggestions,
+      bib: this.bib,
+      face: this.face,
+    });
     find("#stage-label").textContent = this.#spoken();
   }
 
@@ -189,7 +190,9 @@ export class LinkEditor {
     const linked = has(this.doc.links ?? [], pair);
     this.face = face;
     this.session.edit(toggledLink(this.doc, pair));
-    return this.shell.say(`Bib ${this.#bibName(this.bib)} and face ${this.#faceName(face)} are ${linked ? "not linked any more" : "linked"}.`);
+    return this.shell.say(
+      `Bib ${this.#bibName(this.bib)} and face ${this.#faceName(face)} are ${linked ? "not linked any more" : "linked"}.`,
+    );
   }
 
   unlink() {
@@ -215,7 +218,8 @@ export class LinkEditor {
     if (!pair) return this.select(suggestions[0][0]);
     this.session.edit(answer(pair));
     const rest = this.suggestions;
-    if (rest.length && !this.config.read_only) this.select(rest[Math.min(suggestions.indexOf(pair), rest.length - 1)][0]);
+    if (rest.length && !this.config.read_only)
+      this.select(rest[Math.min(suggestions.indexOf(pair), rest.length - 1)][0]);
     return this.shell.say(rest.length ? `${rest.length} left to answer.` : "All suggestions are answered.");
   }
 
@@ -227,7 +231,11 @@ export class LinkEditor {
   }
 
   async none() {
-    if (this.doc.links?.length) return this.shell.say(`There are ${this.doc.links.length} links here; take them away first, or say done (D).`, "problem");
+    if (this.doc.links?.length)
+      return this.shell.say(
+        `There are ${this.doc.links.length} links here; take them away first, or say done (D).`,
+        "problem",
+      );
     this.session.edit(noLinks(this.doc));
     return this.shell.saveAndGoOn();
   }
@@ -238,21 +246,21 @@ export class LinkEditor {
   }
 
   /** @param {KeyboardEvent} event */
-  #tab(event) {
+  tab(event) {
     if (event.target !== this.stage.root || !this.wearable.length) return false;
     this.select(/** @type {number} */ (cycled(this.wearable, this.bib, event.shiftKey ? -1 : 1)));
     return true;
   }
 
   /** @param {KeyboardEvent} event */
-  #digit(event) {
+  digit(event) {
     const face = this.wearers[Number(event.key) - 1];
     if (face === undefined) this.shell.say(`There is no face ${event.key}.`);
     else this.toggle(face);
   }
 
   /** @param {KeyboardEvent} event */
-  #nextFace(event) {
+  nextFace(event) {
     if (this.bib === null) return;
     const order = nearest(this.bibs[this.bib], this.faces).filter((at) => this.wearers.includes(at));
     const face = cycled(order, this.face, event.key === "ArrowRight" ? 1 : -1);
@@ -260,18 +268,18 @@ export class LinkEditor {
   }
 
   /** @param {KeyboardEvent} event */
-  #enter(event) {
+  enter(event) {
     if (onControl(event)) return false;
     if (this.face === null) this.shell.say("Choose a face first (← →, or its number).");
     else this.toggle(this.face);
     return true;
   }
 
-  #zoomToBib() {
+  zoomToBib() {
     if (this.bib !== null && isDrawn(this.bibs[this.bib])) this.stage.zoomTo(this.bibs[this.bib]);
   }
 
-  #escape() {
+  escape() {
     if (document.activeElement !== this.stage.root) this.stage.root.focus({ preventScroll: true });
     else if (this.face !== null) {
       this.face = null;
@@ -280,6 +288,14 @@ export class LinkEditor {
   }
 }
 
-/** Positions of the boxes that are what they seem, from left to right. @param {any[]} boxes @param {string} not @returns {number[]} */
+/**
+ * Positions of the boxes that are what they seem, from left to right.
+ * @param {any[]} boxes
+ * @param {string} not
+ * @returns {number[]}
+ */
 const places = (boxes, not) =>
-  boxes.map((_, at) => at).filter((at) => boxes[at].scope !== not).sort((a, b) => boxes[a].x - boxes[b].x || a - b);
+  boxes
+    .map((_, at) => at)
+    .filter((at) => boxes[at].scope !== not)
+    .sort((a, b) => boxes[a].x - boxes[b].x || a - b);

@@ -58,7 +58,17 @@ export class Autosave {
   /** @param {string} photo @param {any} base @returns {Entry} */
   #enter(photo, base) {
     /** @type {Entry} */
-    const entry = { photo, doc: null, base, state: "waiting", message: "", theirs: null, tries: 0, sent: null, timer: 0 };
+    const entry = {
+      photo,
+      doc: null,
+      base,
+      state: "waiting",
+      message: "",
+      theirs: null,
+      tries: 0,
+      sent: null,
+      timer: 0,
+    };
     this.entries.set(photo, entry);
     return entry;
   }
@@ -68,7 +78,12 @@ export class Autosave {
     await Promise.all([...this.entries.values()].filter((e) => e.state !== "conflict").map((e) => this.#send(e)));
   }
 
-  /** A conflict is decided: `doc` is to be saved over what the server has. @param {string} photo @param {any} doc @param {any} base */
+  /**
+   * A conflict is decided: `doc` is to be saved over what the server has.
+   * @param {string} photo
+   * @param {any} doc
+   * @param {any} base
+   */
   overwrite(photo, doc, base) {
     this.forget(photo);
     this.edit(photo, doc, base);
@@ -83,7 +98,12 @@ export class Autosave {
     if (entry) this.changed({ ...entry, state: "saved" });
   }
 
-  /** A draft of an earlier visit disagrees with the server. @param {string} photo @param {any} doc @param {any} theirs */
+  /**
+   * A draft of an earlier visit disagrees with the server.
+   * @param {string} photo
+   * @param {any} doc
+   * @param {any} theirs
+   */
   disagree(photo, doc, theirs) {
     const entry = this.entries.get(photo) ?? this.#enter(photo, null);
     Object.assign(entry, { doc, theirs, state: "conflict" });

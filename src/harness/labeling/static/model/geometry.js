@@ -45,7 +45,12 @@ export function overlap(a, b) {
   return (width * height) / (area(a) + area(b) - width * height);
 }
 
-/** The box between two corners, in any order, kept in the photo. @param {Point} from @param {Point} to @returns {Box} */
+/**
+ * The box between two corners, in any order, kept in the photo.
+ * @param {Point} from
+ * @param {Point} to
+ * @returns {Box}
+ */
 export function spanned(from, to) {
   const [left, right] = span(from.x, to.x);
   const [top, bottom] = span(from.y, to.y);
@@ -103,11 +108,21 @@ const ARROWS = {
   ArrowDown: { x: 0, y: 1 },
 };
 
-/** The direction of an arrow key in shares of the photo. @param {string} key @param {number} pixels @param {Size} photo */
+/**
+ * The direction of an arrow key in shares of the photo.
+ * @param {string} key
+ * @param {number} pixels
+ * @param {Size} photo
+ */
 export const step = (key, pixels, photo) => ({
   x: (ARROWS[key].x * pixels) / photo.width,
   y: (ARROWS[key].y * pixels) / photo.height,
 });
 
-/** The edge that an arrow key moves: right and bottom, or with `far` left and top. @param {string} key @param {boolean} far @returns {Handle} */
+/**
+ * The edge that an arrow key moves: right and bottom, or with `far` left and top.
+ * @param {string} key
+ * @param {boolean} far
+ * @returns {Handle}
+ */
 export const edgeOf = (key, far) => (ARROWS[key].x ? (far ? "w" : "e") : far ? "n" : "s");

@@ -14,7 +14,10 @@ const SAME = 0.3;
 
 /** @param {any} photo @param {Dimension} dimension @returns {Ghost[]} */
 export const ghostsOf = (photo, dimension) =>
-  photo.ghosts[dimension].map((/** @type {any} */ ghost, /** @type {number} */ at) => ({ ...ghost, id: `ghost-${at}` }));
+  photo.ghosts[dimension].map((/** @type {any} */ ghost, /** @type {number} */ at) => ({
+    ...ghost,
+    id: `ghost-${at}`,
+  }));
 
 /** The ghosts without an answer, from left to right. @param {readonly Ghost[]} ghosts @param {Labels} doc */
 export const openGhosts = (ghosts, doc) =>
@@ -36,9 +39,17 @@ export function accepted(doc, ghost, dimension) {
 }
 
 /** @param {Labels} doc @param {Ghost} ghost @param {Dimension} dimension */
-export const rejected = (doc, ghost, dimension) =>
-  withBox(doc, ghost, dimension, { scope: RULES[dimension].rejected });
+export const rejected = (doc, ghost, dimension) => withBox(doc, ghost, dimension, { scope: RULES[dimension].rejected });
 
-/** Every ghost that has no answer yet, accepted; one that an accepted one answers is passed over. @param {Labels} doc @param {readonly Ghost[]} ghosts @param {Dimension} dimension @returns {Labels} */
+/**
+ * Every ghost that has no answer yet, accepted; one that an accepted one answers is passed over.
+ * @param {Labels} doc
+ * @param {readonly Ghost[]} ghosts
+ * @param {Dimension} dimension
+ * @returns {Labels}
+ */
 export const allAccepted = (doc, ghosts, dimension) =>
-  ghosts.reduce((soFar, ghost) => (openGhosts([ghost], soFar).length ? accepted(soFar, ghost, dimension).doc : soFar), doc);
+  ghosts.reduce(
+    (soFar, ghost) => (openGhosts([ghost], soFar).length ? accepted(soFar, ghost, dimension).doc : soFar),
+    doc,
+  );

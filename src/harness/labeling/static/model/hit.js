@@ -9,7 +9,13 @@ import { HANDLES, area, contains, isDrawn } from "./geometry.js";
 
 const REACH = 7;
 
-/** The boxes at a point, smallest first. @template {Box} B @param {readonly B[]} boxes @param {Point} point @returns {B[]} */
+/**
+ * The boxes at a point, smallest first.
+ * @template {Box} B
+ * @param {readonly B[]} boxes
+ * @param {Point} point
+ * @returns {B[]}
+ */
 export const boxesAt = (boxes, point) =>
   boxes.filter((box) => isDrawn(box) && contains(box, point)).sort((a, b) => area(a) - area(b));
 
@@ -40,7 +46,14 @@ export function handleAt(box, point) {
   return near.find((handle) => handle.length === 2) ?? near[0] ?? null;
 }
 
-/** The one after `current`, round and round. @template T @param {readonly T[]} items @param {T | null} current @param {1 | -1} by @returns {T | null} */
+/**
+ * The one after `current`, round and round.
+ * @template T
+ * @param {readonly T[]} items
+ * @param {T | null} current
+ * @param {1 | -1} by
+ * @returns {T | null}
+ */
 export function cycled(items, current, by) {
   if (!items.length) return null;
   const at = current === null ? -1 : items.indexOf(current);

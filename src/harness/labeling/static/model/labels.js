@@ -22,7 +22,12 @@ export const RULES = {
 let made = 0;
 const newId = () => `${Date.now().toString(36)}-${(made += 1)}`;
 
-/** The labels of a photo as the API gives it. @param {any} photo @param {Dimension} dimension @returns {{doc: Labels, base: Base}} */
+/**
+ * The labels of a photo as the API gives it.
+ * @param {any} photo
+ * @param {Dimension} dimension
+ * @returns {{doc: Labels, base: Base}}
+ */
 export function labelsOf(photo, dimension) {
   const { labeled, boxes, tags } = photo[dimension];
   const ids = boxes.map(newId);
@@ -71,7 +76,14 @@ export function adopted(mine, theirs, dimension) {
 /** @param {Labels} doc @param {string | null} id */
 export const boxOf = (doc, id) => doc.boxes.find((box) => box.id === id) ?? null;
 
-/** A new box at the end of the list. @param {Labels} doc @param {Box} place @param {Dimension} dimension @param {Partial<LabelBox>} [fields] @returns {{doc: Labels, id: string}} */
+/**
+ * A new box at the end of the list.
+ * @param {Labels} doc
+ * @param {Box} place
+ * @param {Dimension} dimension
+ * @param {Partial<LabelBox>} [fields]
+ * @returns {{doc: Labels, id: string}}
+ */
 export function withBox(doc, place, dimension, fields = {}) {
   const { scope, field, none } = RULES[dimension];
   const { x, y, w, h } = place;
@@ -92,7 +104,12 @@ export const without = (doc, id) => ({ ...doc, boxes: doc.boxes.filter((box) => 
 /** @param {readonly string[]} tags @param {string} tag @returns {string[]} */
 export const toggled = (tags, tag) => (tags.includes(tag) ? tags.filter((t) => t !== tag) : [...tags, tag]);
 
-/** There is nothing here: rejected suggestions go too, so that the photo is a known negative. @param {Labels} doc @param {Dimension} dimension @returns {Labels} */
+/**
+ * There is nothing here: rejected suggestions go too, so that the photo is a known negative.
+ * @param {Labels} doc
+ * @param {Dimension} dimension
+ * @returns {Labels}
+ */
 export const none = (doc, dimension) => ({
   ...doc,
   labeled: true,

@@ -25,7 +25,12 @@ export const has = (pairs, [bib, face]) => pairs.some((pair) => pair[0] === bib 
 /** @param {readonly Pair[]} pairs @param {Pair} pair @returns {Pair[]} */
 const less = (pairs, [bib, face]) => pairs.filter((pair) => pair[0] !== bib || pair[1] !== face).map((p) => [...p]);
 
-/** Link the pair, or take its link away. One bib may have several faces only if somebody says so, pair by pair. @param {Links} doc @param {Pair} pair @returns {Links} */
+/**
+ * Link the pair, or take its link away. One bib may have several faces only if somebody says so, pair by pair.
+ * @param {Links} doc
+ * @param {Pair} pair
+ * @returns {Links}
+ */
 export function toggledLink(doc, pair) {
   const links = doc.links ?? [];
   return { ...doc, links: has(links, pair) ? less(links, pair) : [...links, pair] };
@@ -37,7 +42,12 @@ export const dismissedLink = (doc, pair) => ({ ...doc, dismissed: [...doc.dismis
 /** Somebody looked, and there are none. @param {Links} doc @returns {Links} */
 export const noLinks = (doc) => ({ ...doc, links: [] });
 
-/** Suggestions that are neither linked nor dismissed, whose ends are free. @param {readonly Pair[]} suggested @param {Links} doc @returns {Pair[]} */
+/**
+ * Suggestions that are neither linked nor dismissed, whose ends are free.
+ * @param {readonly Pair[]} suggested
+ * @param {Links} doc
+ * @returns {Pair[]}
+ */
 export function openSuggestions(suggested, doc) {
   const links = doc.links ?? [];
   return suggested
@@ -46,7 +56,12 @@ export function openSuggestions(suggested, doc) {
     .map((pair) => [...pair]);
 }
 
-/** Positions of faces, nearest to the place above a bib where its wearer's face would be. @param {Box} bib @param {readonly Box[]} faces @returns {number[]} */
+/**
+ * Positions of faces, nearest to the place above a bib where its wearer's face would be.
+ * @param {Box} bib
+ * @param {readonly Box[]} faces
+ * @returns {number[]}
+ */
 export function nearest(bib, faces) {
   const at = { x: bib.x + bib.w / 2, y: bib.y - bib.h };
   /** @param {Box} face */
@@ -54,7 +69,13 @@ export function nearest(bib, faces) {
   return faces.map((_, at) => at).sort((a, b) => distance(faces[a]) - distance(faces[b]));
 }
 
-/** The pairs after the boxes of the photo have changed; a pair that has lost an end goes. @param {readonly Pair[] | null} pairs @param {any} before @param {any} now @returns {Pair[] | null} */
+/**
+ * The pairs after the boxes of the photo have changed; a pair that has lost an end goes.
+ * @param {readonly Pair[] | null} pairs
+ * @param {any} before
+ * @param {any} now
+ * @returns {Pair[] | null}
+ */
 export function followed(pairs, before, now) {
   const bibs = matched(before.bibs.boxes, now.bibs.boxes);
   const faces = matched(before.faces.boxes, now.faces.boxes);

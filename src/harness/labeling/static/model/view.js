@@ -30,7 +30,15 @@ function fitScale(window, photo) {
   return Math.min(width / photo.width, height / photo.height, 4);
 }
 
-/** Larger or smaller by `factor`; what is under `at` stays there. @param {View} view @param {Point} at @param {number} factor @param {Size} window @param {Size} photo @returns {View} */
+/**
+ * Larger or smaller by `factor`; what is under `at` stays there.
+ * @param {View} view
+ * @param {Point} at
+ * @param {number} factor
+ * @param {Size} window
+ * @param {Size} photo
+ * @returns {View}
+ */
 export function zoomed(view, at, factor, window, photo) {
   const fit = fitScale(window, photo);
   const scale = clamp(view.scale * factor, Math.min(fit, 1) / 2, Math.max(LARGEST, fit));
@@ -42,7 +50,13 @@ export function zoomed(view, at, factor, window, photo) {
 export const panned = (view, by, window, photo) =>
   held({ scale: view.scale, x: view.x + by.x, y: view.y + by.y }, window, photo);
 
-/** A box in the middle, three times its size around it. @param {Box} box @param {Size} window @param {Size} photo @returns {View} */
+/**
+ * A box in the middle, three times its size around it.
+ * @param {Box} box
+ * @param {Size} window
+ * @param {Size} photo
+ * @returns {View}
+ */
 export function zoomedTo(box, window, photo) {
   const scale = clamp(
     Math.min(window.width / (box.w * photo.width), window.height / (box.h * photo.height)) / 3,
@@ -56,7 +70,14 @@ export function zoomedTo(box, window, photo) {
   };
 }
 
-/** Moved as little as needed to bring a box into the window. @param {View} view @param {Box} box @param {Size} window @param {Size} photo @returns {View} */
+/**
+ * Moved as little as needed to bring a box into the window.
+ * @param {View} view
+ * @param {Box} box
+ * @param {Size} window
+ * @param {Size} photo
+ * @returns {View}
+ */
 export function shown(view, box, window, photo) {
   const from = toWindow(view, box, photo);
   const to = toWindow(view, { x: box.x + box.w, y: box.y + box.h }, photo);
@@ -71,7 +92,13 @@ function into(low, high, room) {
   return high > room - MARGIN ? room - MARGIN - high : 0;
 }
 
-/** A place in the window as a share of the photo. @param {View} view @param {Point} point @param {Size} photo @returns {Point} */
+/**
+ * A place in the window as a share of the photo.
+ * @param {View} view
+ * @param {Point} point
+ * @param {Size} photo
+ * @returns {Point}
+ */
 export const toPhoto = (view, point, photo) => ({
   x: (point.x - view.x) / view.scale / photo.width,
   y: (point.y - view.y) / view.scale / photo.height,

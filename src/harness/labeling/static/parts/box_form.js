@@ -41,7 +41,13 @@ export class BoxForm {
       const input = /** @type {HTMLInputElement} */ (element("input", { type: "radio", name: "scope", value: scope }));
       input.addEventListener("change", () => this.actions.setScope(scope));
       find("#scopes").append(
-        element("label", { title: MEANING[scope] ?? "" }, input, element("span", {}, scopeWord(scope)), element("kbd", {}, String(at + 1))),
+        element(
+          "label",
+          { title: MEANING[scope] ?? "" },
+          input,
+          element("span", {}, scopeWord(scope)),
+          element("kbd", {}, String(at + 1)),
+        ),
       );
       return input;
     });
@@ -57,7 +63,8 @@ export class BoxForm {
     find("#text-label").textContent = names ? "Identity" : "Number";
     find("#text-hint").textContent = names ? "empty: seen once, nobody known" : "62? where a digit cannot be read";
     if (!names) {
-      for (const name of ["role", "aria-expanded", "aria-controls", "aria-autocomplete"]) find("#text").removeAttribute(name);
+      for (const name of ["role", "aria-expanded", "aria-controls", "aria-autocomplete"])
+        find("#text").removeAttribute(name);
       find("#text").setAttribute("inputmode", "text");
       find("#text").setAttribute("maxlength", "12");
     }
@@ -85,22 +92,32 @@ export class BoxForm {
       radio.addEventListener("change", () => this.actions.setSplit(/** @type {HTMLInputElement} */ (radio).value));
   }
 
-  /** @param {{doc: import("../model/labels.js").Labels, ghosts: any[], selected: string | null, provenance: any}} state */
+  /**
+   * @param {{doc: import("../model/labels.js").Labels, ghosts: any[], selected: string | null, provenance: any}} state
+   */
   show({ doc, ghosts, selected, provenance }) {
     const editable = !this.config.read_only;
     this.box = doc.boxes.find((box) => box.id === selected) ?? null;
     const ghost = ghosts.find((g) => g.id === selected) ?? null;
     const things = this.config.dimension;
-    this.list.show([...doc.boxes.map((box, at) => this.#row(box, at)), ...ghosts.map((g) => this.#ghostRow(g))], selected, `No ${things} yet: draw a box on the photo.`);
+    this.list.show(
+      [...doc.boxes.map((box, at) => this.#row(box, at)), ...ghosts.map((g) => this.#ghostRow(g))],
+      selected,
+      `No ${things} yet: draw a box on the photo.`,
+    );
     find("#count").textContent = count(doc.boxes.length, ghosts.length);
     for (const input of this.scopes) {
       input.checked = this.box?.scope === input.value;
       input.disabled = !this.box || !editable;
     }
-    this.text.set(String(this.box?.[/** @type {"number" | "identity"} */ (this.rules.field)] ?? ""), Boolean(this.box) && editable);
+    this.text.set(
+      String(this.box?.[/** @type {"number" | "identity"} */ (this.rules.field)] ?? ""),
+      Boolean(this.box) && editable,
+    );
     this.boxTags.show(this.box?.tags ?? [], Boolean(this.box) && editable);
     this.photoTags.show(doc.tags, editable);
-    const enable = (/** @type {string} */ id, /** @type {boolean} */ on) => find(id).toggleAttribute("disabled", !on || !editable);
+    const enable = (/** @type {string} */ id, /** @type {boolean} */ on) =>
+      find(id).toggleAttribute("disabled", !on || !editable);
     enable("#accept", Boolean(ghost));
     enable("#reject", Boolean(ghost));
     enable("#accept-all", ghosts.length > 0);
@@ -108,7 +125,11 @@ export class BoxForm {
     enable("#none", true);
     enable("#done", true);
     enable("#labeled", true);
-    find("#provenance").textContent = ghost ? `${scoreWord(ghost.score)} by ${provenance?.[things] ?? "an unknown pipeline"}` : ghosts.length ? `by ${provenance?.[things] ?? "an unknown pipeline"}` : "None left to answer.";
+    find("#provenance").textContent = ghost
+      ? `${scoreWord(ghost.score)} by ${provenance?.[things] ?? "an unknown pipeline"}`
+      : ghosts.length
+        ? `by ${provenance?.[things] ?? "an unknown pipeline"}`
+        : "None left to answer.";
     /** @type {HTMLInputElement} */ (find("#labeled")).checked = doc.labeled;
     for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=split]"))) {
       radio.checked = radio.value === doc.split;
@@ -120,7 +141,13 @@ export class BoxForm {
   #row(box, at) {
     const title = this.rules.field === "number" ? box.number : box.identity;
     const detail = [scopeWord(box.scope), ...box.tags.map(tagWord), ...(isDrawn(box) ? [] : ["not drawn"])];
-    return { id: box.id, number: String(at + 1), title: title ?? "–", detail: detail.join(", "), kind: `box ${box.scope}` };
+    return {
+      id: box.id,
+      number: String(at + 1),
+      title: title ?? "–",
+      detail: detail.join(", "),
+      kind: `box ${box.scope}`,
+    };
   }
 
   /** @param {any} ghost @returns {import("./listbox.js").Row} */

@@ -8,7 +8,11 @@ import { cycled } from "../model/hit.js";
 import { element, setAttributes } from "./dom.js";
 
 export class Combobox {
-  /** @param {HTMLInputElement} input @param {HTMLElement} list @param {{offers: (typed: string) => Offer[], commit: (text: string) => void, leave: () => void}} options */
+  /**
+   * @param {HTMLInputElement} input
+   * @param {HTMLElement} list
+   * @param {{offers: (typed: string) => Offer[], commit: (text: string) => void, leave: () => void}} options
+   */
   constructor(input, list, options) {
     this.input = input;
     this.list = list;
@@ -48,8 +52,12 @@ export class Combobox {
     this.active = null;
     this.list.replaceChildren(
       ...this.offers.map((offer, at) =>
-        element("div", { role: "option", id: `${this.list.id}-${at}`, "aria-selected": "false" },
-          element("span", {}, offer.text), element("small", {}, offer.hint)),
+        element(
+          "div",
+          { role: "option", id: `${this.list.id}-${at}`, "aria-selected": "false" },
+          element("span", {}, offer.text),
+          element("small", {}, offer.hint),
+        ),
       ),
     );
     this.#expanded(this.offers.length > 0);

@@ -2,14 +2,24 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element that the page must have. @template {Element} [T=HTMLElement] @param {string} selector @param {ParentNode} [root] @returns {T} */
+/**
+ * An element that the page must have.
+ * @template {Element} [T=HTMLElement]
+ * @param {string} selector
+ * @param {ParentNode} [root]
+ * @returns {T}
+ */
 export function find(selector, root = document) {
   const found = root.querySelector(selector);
   if (!found) throw new Error(`the page has no ${selector}`);
   return /** @type {T} */ (found);
 }
 
-/** @param {string} tag @param {Record<string, string | number | boolean | null>} [attributes] @param {...(Node | string)} children */
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number | boolean | null>} [attributes]
+ * @param {...(Node | string)} children
+ */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   setAttributes(made, attributes);
@@ -17,7 +27,12 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** @param {string} tag @param {Record<string, string | number | boolean | null>} [attributes] @param {...(Node | string)} children @returns {SVGElement} */
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number | boolean | null>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {SVGElement}
+ */
 export function svg(tag, attributes = {}, ...children) {
   const made = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
   setAttributes(made, attributes);
@@ -25,7 +40,11 @@ export function svg(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Null and false take an attribute away. @param {Element} target @param {Record<string, string | number | boolean | null>} attributes */
+/**
+ * Null and false take an attribute away.
+ * @param {Element} target
+ * @param {Record<string, string | number | boolean | null>} attributes
+ */
 export function setAttributes(target, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === false) target.removeAttribute(name);

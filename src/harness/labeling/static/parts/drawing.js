@@ -4,9 +4,17 @@
  *
  * @typedef {import("../model/geometry.js").Box} Box
  * @typedef {import("../model/geometry.js").Point} Point
- * @typedef {{boxes: () => readonly (Box & {id: string})[], ghosts: () => readonly (Box & {id: string})[], selected: () => string | null,
- *   select: (id: string | null) => void, place: (id: string, box: Box) => void, drawn: (box: Box) => void,
- *   accept: (id: string) => void, editable: () => boolean, showing: (box: Box | null) => void}} Target
+ * @typedef {Box & {id: string}} Placed
+ * @typedef {object} Target what the gestures act on
+ * @property {() => readonly Placed[]} boxes
+ * @property {() => readonly Placed[]} ghosts
+ * @property {() => string | null} selected
+ * @property {(id: string | null) => void} select
+ * @property {(id: string, box: Box) => void} place
+ * @property {(box: Box) => void} drawn
+ * @property {(id: string) => void} accept
+ * @property {() => boolean} editable
+ * @property {(box: Box | null) => void} showing the place of a box while it changes
  */
 import { moved, resized, spanned } from "../model/geometry.js";
 import { boxesAt, cycled, handleAt } from "../model/hit.js";
@@ -27,7 +35,10 @@ export class Drawing {
     /** @type {(() => void) | null} */
     this.cancel = null;
     stage.root.addEventListener("pointerdown", (event) => this.#down(event));
-    stage.root.addEventListener("pointermove", everyFrame((event) => this.#hover(event)));
+    stage.root.addEventListener(
+      "pointermove",
+      everyFrame((event) => this.#hover(event)),
+    );
     stage.root.addEventListener("dblclick", (event) => this.#doubled(event));
   }
 
@@ -44,7 +55,13 @@ export class Drawing {
     const hit = hits.find((box) => box.id === selected?.id) ?? hits[0];
     const again = hit.id === selected?.id ? cycled(hits, hit, 1) : hit;
     if (hit.id !== selected?.id) this.target.select(hit.id);
-    if (this.target.editable()) this.#drag(event, hit, (by) => moved(hit, by), () => this.target.select(again?.id ?? null));
+    if (this.target.editable())
+      this.#drag(
+        event,
+        hit,
+        (by) => moved(hit, by),
+        () => this.target.select(again?.id ?? null),
+      );
   }
 
   /** @param {MouseEvent} event */
@@ -61,7 +78,12 @@ export class Drawing {
     return this.target.boxes().find((box) => box.id === this.target.selected()) ?? null;
   }
 
-  /** @param {PointerEvent} down @param {Box & {id: string}} box @param {(by: Point) => Box} change @param {() => void} [clicked] */
+  /**
+   * @param {PointerEvent} down
+   * @param {Box & {id: string}} box
+   * @param {(by: Point) => Box} change
+   * @param {() => void} [clicked]
+   */
   #drag(down, box, change, clicked = () => {}) {
     const start = this.stage.inPhoto(down);
     /** @param {PointerEvent} event */
@@ -113,7 +135,10 @@ export class Drawing {
     this.target.showing(box);
   }
 
-  /** @param {PointerEvent} down @param {{move: (event: PointerEvent) => void, end: (event: PointerEvent, far: boolean) => void, undo: () => void}} steps */
+  /**
+   * @param {PointerEvent} down
+   * @param {{move: (event: PointerEvent) => void, end: (event: PointerEvent, far: boolean) => void, undo: () => void}} steps
+   */
   #gesture(down, steps) {
     const { root } = this.stage;
     let far = false;

@@ -7,6 +7,17 @@
  */
 import { element, find, isTyping } from "./dom.js";
 
+/**
+ * A command. `keys` are separated by blanks, and so are those that the help shows instead.
+ * @param {string} group
+ * @param {string} keys
+ * @param {string} label
+ * @param {Command["run"]} run
+ * @param {string} [shown]
+ * @returns {Command}
+ */
+export const command = (group, keys, label, run, shown) => ({ group, keys: keys.split(" "), label, run, shown });
+
 /** How a key press is written. @param {KeyboardEvent} event */
 export function written(event) {
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -41,15 +52,15 @@ export function fillHelp(commands) {
     groups.get(command.group).append(element("div", {}, element("dt", {}, ...keys), element("dd", {}, command.label)));
   }
   const body = find(".help-body", dialog);
-  body.replaceChildren(
-    ...[...groups].map(([name, list]) => element("section", {}, element("h3", {}, name), list)),
-  );
+  body.replaceChildren(...[...groups].map(([name, list]) => element("section", {}, element("h3", {}, name), list)));
   return dialog;
 }
 
 /** @param {string} key */
 const spoken = (key) =>
-  key.replace("Control", "Ctrl").replace("Delete", "Del").replace("PageDown", "PgDn").replace("PageUp", "PgUp").replace(
-    /(^|\+)([a-z])$/,
-    (_, plus, letter) => plus + letter.toUpperCase(),
-  );
+  key
+    .replace("Control", "Ctrl")
+    .replace("Delete", "Del")
+    .replace("PageDown", "PgDn")
+    .replace("PageUp", "PgUp")
+    .replace(/(^|\+)([a-z])$/, (_, plus, letter) => plus + letter.toUpperCase());

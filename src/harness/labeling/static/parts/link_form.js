@@ -10,7 +10,11 @@ export class LinkForm {
     this.config = config;
     const position = (/** @type {string} */ id) => Number(id.split("-")[1]);
     this.bibs = new Listbox(find("#boxes"), (id) => actions.selectBib(position(id)));
-    this.faces = new Listbox(find("#faces"), (id) => actions.selectFace(position(id)), (id) => actions.link(position(id)));
+    this.faces = new Listbox(
+      find("#faces"),
+      (id) => actions.selectFace(position(id)),
+      (id) => actions.link(position(id)),
+    );
     const on = (/** @type {string} */ id, /** @type {() => void} */ run) => find(id).addEventListener("click", run);
     on("#accept", actions.accept);
     on("#reject", actions.reject);
@@ -24,20 +28,39 @@ export class LinkForm {
   show({ photo, bibs, faces, doc, suggestions, bib, face }) {
     const links = doc.links ?? [];
     const editable = !this.config.read_only;
-    const name = (/** @type {number} */ at) => [faces.indexOf(at) + 1, photo.faces.boxes[at].identity].filter(Boolean).join(" ");
-    const end = (/** @type {readonly number[][]} */ pairs, /** @type {number} */ at) => pairs.filter((pair) => pair[0] === at).map((pair) => name(pair[1]));
+    const name = (/** @type {number} */ at) =>
+      [faces.indexOf(at) + 1, photo.faces.boxes[at].identity].filter(Boolean).join(" ");
+    const end = (/** @type {readonly number[][]} */ pairs, /** @type {number} */ at) =>
+      pairs.filter((pair) => pair[0] === at).map((pair) => name(pair[1]));
     const detail = (/** @type {number} */ at) => {
       if (end(links, at).length) return `face ${end(links, at).join(" and ")}`;
       return end(suggestions, at).length ? `suggested: face ${end(suggestions, at)[0]}` : "no face";
     };
     this.bibs.show(
-      bibs.map((/** @type {number} */ at) => ({ id: `bib-${at}`, number: "", title: photo.bibs.boxes[at].number ?? "–", detail: detail(at), kind: `box bibs${end(links, at).length ? "" : " open"}` })),
-      bib === null ? null : `bib-${bib}`, "No bibs.");
+      bibs.map((/** @type {number} */ at) => ({
+        id: `bib-${at}`,
+        number: "",
+        title: photo.bibs.boxes[at].number ?? "–",
+        detail: detail(at),
+        kind: `box bibs${end(links, at).length ? "" : " open"}`,
+      })),
+      bib === null ? null : `bib-${bib}`,
+      "No bibs.",
+    );
     this.faces.show(
-      faces.map((/** @type {number} */ at) => ({ id: `face-${at}`, number: String(faces.indexOf(at) + 1), title: photo.faces.boxes[at].identity ?? "–", detail: this.#faceDetail(photo, links, bib, at), kind: "box faces" })),
-      face === null ? null : `face-${face}`, "No faces.");
+      faces.map((/** @type {number} */ at) => ({
+        id: `face-${at}`,
+        number: String(faces.indexOf(at) + 1),
+        title: photo.faces.boxes[at].identity ?? "–",
+        detail: this.#faceDetail(photo, links, bib, at),
+        kind: "box faces",
+      })),
+      face === null ? null : `face-${face}`,
+      "No faces.",
+    );
     find("#count").textContent = `${links.length} linked${doc.links ? "" : ", not looked at yet"}`;
-    const enable = (/** @type {string} */ id, /** @type {boolean} */ yes) => find(id).toggleAttribute("disabled", !yes || !editable);
+    const enable = (/** @type {string} */ id, /** @type {boolean} */ yes) =>
+      find(id).toggleAttribute("disabled", !yes || !editable);
     const here = suggestions.some((/** @type {number[]} */ pair) => pair[0] === bib);
     enable("#accept", here);
     enable("#reject", here);
@@ -45,13 +68,17 @@ export class LinkForm {
     enable("#delete", bib !== null && end(links, bib).length > 0);
     enable("#none", true);
     enable("#done", true);
-    find("#provenance").textContent = suggestions.length ? `${suggestions.length} by the pipeline's linker` : "None left to answer.";
+    find("#provenance").textContent = suggestions.length
+      ? `${suggestions.length} by the pipeline's linker`
+      : "None left to answer.";
   }
 
   /** @param {any} photo @param {readonly [number, number][]} links @param {number | null} bib @param {number} at */
   #faceDetail(photo, links, bib, at) {
     if (bib !== null && has(links, [bib, at])) return "linked with this bib";
-    const others = links.filter((pair) => pair[1] === at).map((pair) => photo.bibs.boxes[pair[0]].number ?? `bib ${pair[0] + 1}`);
+    const others = links
+      .filter((pair) => pair[1] === at)
+      .map((pair) => photo.bibs.boxes[pair[0]].number ?? `bib ${pair[0] + 1}`);
     if (others.length) return `linked with ${others.join(" and ")}`;
     const { scope } = photo.faces.boxes[at];
     return scope === "keep" ? "free" : scopeWord(scope);

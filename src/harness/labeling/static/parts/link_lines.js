@@ -10,14 +10,22 @@ export class LinkLines {
     stage.shapes.append(this.group);
   }
 
-  /** @param {any[]} bibs @param {any[]} faces @param {readonly [number, number][]} links @param {readonly [number, number][]} suggestions @param {number | null} selected */
+  /**
+   * @param {any[]} bibs
+   * @param {any[]} faces
+   * @param {readonly [number, number][]} links
+   * @param {readonly [number, number][]} suggestions
+   * @param {number | null} selected
+   */
   show(bibs, faces, links, suggestions, selected) {
     const lines = [
       ...links.map((pair) => ({ pair, kind: "link" })),
       ...suggestions.map((pair) => ({ pair, kind: "link suggested" })),
     ].filter(({ pair: [bib, face] }) => isDrawn(bibs[bib]) && isDrawn(faces[face]));
     this.group.replaceChildren(
-      ...lines.flatMap(({ pair: [bib, face], kind }) => this.#line(bibs[bib], faces[face], bib === selected ? `${kind} selected` : kind)),
+      ...lines.flatMap(({ pair: [bib, face], kind }) =>
+        this.#line(bibs[bib], faces[face], bib === selected ? `${kind} selected` : kind),
+      ),
     );
   }
 

@@ -37,7 +37,9 @@ export class Listbox {
     });
     this.options = new Map(rows.map((row, at) => [row.id, options[at]]));
     this.rows = rows;
-    const shown = rows.length ? options : [element("div", { class: "empty", role: "option", "aria-disabled": "true" }, empty)];
+    const shown = rows.length
+      ? options
+      : [element("div", { class: "empty", role: "option", "aria-disabled": "true" }, empty)];
     if (shown.length !== this.root.children.length || shown.some((option, at) => option !== this.root.children[at]))
       this.root.replaceChildren(...shown);
     this.#mark(selected);

@@ -25,7 +25,8 @@ export class Names {
   offers(typed) {
     const wanted = typed.toLowerCase();
     const found = this.names.filter(({ name }) => name.toLowerCase().includes(wanted));
-    const rank = (/** @type {{name: string, faces: number}} */ { name }) => (name.toLowerCase().startsWith(wanted) ? 0 : 1);
+    const rank = (/** @type {{name: string, faces: number}} */ { name }) =>
+      name.toLowerCase().startsWith(wanted) ? 0 : 1;
     const known = found
       .sort((a, b) => rank(a) - rank(b) || b.faces - a.faces || a.name.localeCompare(b.name))
       .slice(0, MOST)

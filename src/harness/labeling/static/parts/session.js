@@ -2,8 +2,12 @@
  * One visit to the editor: the photo that is open, its document with undo and redo, what is saved of it, and the way
  * to other photos. Knows nothing of how a document looks.
  *
- * @typedef {{read: (photo: any) => {doc: any, base: any}, adopt: (mine: any, before: any, theirs: any) => {doc: any, base: any, mine: any},
- *   same: (a: any, b: any) => boolean, describe: (doc: any) => string, save: (sha256: string, doc: any, base: any) => Promise<{base: any, photo: any}>}} Adapter
+ * @typedef {object} Adapter how a kind of document is read, compared and saved
+ * @property {(photo: any) => {doc: any, base: any}} read
+ * @property {(mine: any, before: any, theirs: any) => {doc: any, base: any, mine: any}} adopt theirs, and mine over it
+ * @property {(a: any, b: any) => boolean} same
+ * @property {(doc: any) => string} describe
+ * @property {(sha256: string, doc: any, base: any) => Promise<{base: any, photo: any}>} save
  * @typedef {{opened: () => void, edited: () => void, saved: () => void, queued: () => void,
  *   said: (message: string, kind?: "info" | "problem") => void}} Listener
  */
@@ -11,6 +15,7 @@ import { Autosave } from "../model/autosave.js";
 import { Drafts } from "../model/drafts.js";
 import { History } from "../model/history.js";
 import { Away, answered, get } from "./api.js";
+import { find } from "./dom.js";
 
 export class Session {
   /** @param {any} config @param {Adapter} adapter @param {Listener} listener */
@@ -26,9 +31,7 @@ export class Session {
     this.query = config.query;
     /** @type {Map<string, History<any>>} */
     this.histories = new Map();
-    /** @type {Map<string, Promise<any>>} */
-    this.ahead = new Map();
-    this.drafts = new Drafts(localStorage, config.dimension);
+    this.drafts = new Drafts(localStorage, `${find(".editor").dataset.set}/${config.dimension}`);
     this.autosave = new Autosave({
       send: (photo, doc, base) => this.#send(photo, doc, base),
       keep: this.drafts,
@@ -52,6 +55,7 @@ export class Session {
     addEventListener("popstate", () => void this.open(location.pathname.split("/").pop() ?? "", false));
     document.addEventListener("visibilitychange", () => document.hidden && void this.autosave.flush());
     this.#show(this.config.photo);
+    this.#fetchAhead();
     for (const sha256 of this.drafts.photos()) {
       const draft = this.drafts.get(sha256);
       if (draft && sha256 !== this.photo.sha256) this.autosave.edit(sha256, draft.doc, draft.base);
@@ -82,32 +86,32 @@ export class Session {
     this.listener.edited();
   }
 
-  /** Go to another photo. @param {string | null} sha256 @param {boolean} [push] false for the browser's own back and forward */
+  /**
+   * Go to another photo.
+   * @param {string | null} sha256
+   * @param {boolean} [push] false for the browser's own back and forward
+   */
   async open(sha256, push = true) {
     if (!sha256 || sha256 === this.photo.sha256) return;
     void this.autosave.flush();
     try {
       const wanted = (this.wanted = sha256);
-      const photo = await this.#fetched(sha256);
+      const photo = await get(`/api/photos/${sha256}`);
       if (this.wanted !== wanted) return;
       if (push) history.pushState(null, "", this.address(sha256));
       this.#show(photo);
       await this.refreshQueue();
     } catch (error) {
-      this.listener.said(error instanceof Away ? "The server does not answer; the next photo cannot be opened." : String(error), "problem");
+      this.listener.said(
+        error instanceof Away ? "The server does not answer; the next photo cannot be opened." : String(error),
+        "problem",
+      );
     }
   }
 
   /** @param {string} sha256 */
   address(sha256) {
     return this.config.pages[this.config.dimension] + sha256 + this.query;
-  }
-
-  /** @param {string} sha256 */
-  #fetched(sha256) {
-    const waiting = this.ahead.get(sha256);
-    this.ahead.delete(sha256);
-    return waiting ?? get(`/api/photos/${sha256}`);
   }
 
   /** @param {any} photo */
@@ -139,6 +143,13 @@ export class Session {
     parameters.set("at", this.photo.sha256);
     this.queue = await get(`/api/queue?${parameters}`);
     this.listener.queued();
+    this.#fetchAhead();
+  }
+
+  /** Have the browser keep the pictures that are likely to be looked at next. */
+  #fetchAhead() {
+    for (const sha256 of new Set([this.queue.next, this.queue.next_incomplete]))
+      if (sha256) new Image().src = `/photos/${sha256}/screen`;
   }
 
   /** Narrow the queue. @param {Record<string, string | null>} filters */
@@ -168,7 +179,10 @@ export class Session {
     return answer;
   }
 
-  /** Decide a conflict. The version that is not taken is one step away in undo and redo. @param {"mine" | "theirs"} choice */
+  /**
+   * Decide a conflict. The version that is not taken is one step away in undo and redo.
+   * @param {"mine" | "theirs"} choice
+   */
   decide(choice) {
     const entry = this.conflict;
     if (!entry) return;

@@ -106,7 +106,11 @@ export class Shapes {
       const at = toWindow(view, point, size);
       const fits = handle.length === 2 || (/[ns]/.test(handle) ? wide : high);
       setAttributes(this.#grip(handle), {
-        x: at.x - side / 2, y: at.y - side / 2, width: side, height: side, visibility: fits ? "visible" : "hidden",
+        x: at.x - side / 2,
+        y: at.y - side / 2,
+        width: side,
+        height: side,
+        visibility: fits ? "visible" : "hidden",
       });
     }
   }

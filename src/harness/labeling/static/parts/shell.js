@@ -3,7 +3,7 @@
  * messages, help. All of it is in the page from the start, so nothing jumps.
  */
 import { element, find } from "./dom.js";
-import { fillHelp, listen } from "./keys.js";
+import { command, fillHelp, listen } from "./keys.js";
 
 /** What each state of saving is called, and what it means. */
 const SAVING = {
@@ -15,6 +15,9 @@ const SAVING = {
   refused: ["Not saved", "The server refused the last save."],
 };
 
+/** How long a message stays that asks for nothing. */
+const SECONDS_SAID = 8;
+
 export class Shell {
   /** @param {import("./session.js").Session} session */
   constructor(session) {
@@ -23,6 +26,8 @@ export class Shell {
     this.message = find("#message");
     this.banner = find("#banner");
     this.readOnly = session.config.read_only;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.silence = undefined;
     this.#wire();
   }
 
@@ -30,16 +35,15 @@ export class Shell {
   keys(commands, enabled = () => true) {
     const dialog = /** @type {HTMLDialogElement} */ (document.querySelector("#help"));
     const { session } = this;
-    /** @type {import("./keys.js").Command[]} */
     const all = [
       ...commands,
-      { group: "Photos", keys: ["PageDown", "]"], label: "next photo", run: () => void session.open(session.queue.next) },
-      { group: "Photos", keys: ["PageUp", "["], label: "previous photo", run: () => void session.open(session.queue.previous) },
-      { group: "Photos", keys: ["i"], label: "next photo that is not done", run: () => this.nextIncomplete() },
-      { group: "Photos", keys: ["/"], label: "choose which photos are in the queue", run: () => find("#filter-show").focus() },
-      { group: "Edit", keys: ["Control+z"], label: "undo", run: () => session.undo() },
-      { group: "Edit", keys: ["Control+Shift+z", "Control+y"], label: "redo", run: () => session.redo() },
-      { group: "Edit", keys: ["?"], label: "show these keys", run: () => dialog.showModal() },
+      command("Photos", "PageDown ]", "next photo", () => void session.open(session.queue.next)),
+      command("Photos", "PageUp [", "previous photo", () => void session.open(session.queue.previous)),
+      command("Photos", "i", "next photo that is not done", () => this.nextIncomplete()),
+      command("Photos", "/", "choose which photos are in the queue", () => find("#filter-show").focus()),
+      command("Edit", "Control+z", "undo", () => session.undo()),
+      command("Edit", "Control+Shift+z Control+y", "redo", () => session.redo()),
+      command("Edit", "?", "show these keys", () => dialog.showModal()),
     ];
     fillHelp(all);
     listen(all, () => !dialog.open && enabled());
@@ -55,11 +59,19 @@ export class Shell {
     find("#take-theirs").addEventListener("click", () => session.decide("theirs"));
     find("#keep-mine").addEventListener("click", () => session.decide("mine"));
     find("#try-again").addEventListener("click", () => void session.autosave.flush());
-    for (const select of document.querySelectorAll("#filters select")) select.addEventListener("change", () => void this.#filter());
+    for (const select of document.querySelectorAll("#filters select"))
+      select.addEventListener("change", () => void this.#filter());
+    find("#filters").addEventListener("submit", (event) => event.preventDefault());
+    find("#filters").addEventListener("keydown", (event) => {
+      if (event.key === "Escape" || event.key === "Enter") find("#stage").focus();
+    });
     document.addEventListener("click", (event) => void this.#leave(event));
   }
 
-  /** Follow a link only when the work is saved; what cannot be saved makes the browser ask. @param {MouseEvent} event */
+  /**
+   * Follow a link only when the work is saved; what cannot be saved makes the browser ask.
+   * @param {MouseEvent} event
+   */
   async #leave(event) {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     if (!(link instanceof HTMLAnchorElement) || link.target || event.ctrlKey || event.metaKey) return;
@@ -98,8 +110,10 @@ export class Shell {
 
   /** @param {string} text @param {"info" | "problem"} [kind] */
   say(text, kind = "info") {
+    clearTimeout(this.silence);
     this.message.textContent = text;
     this.message.className = kind;
+    if (text && kind === "info") this.silence = setTimeout(() => this.say(""), SECONDS_SAID * 1000);
   }
 
   showSaving() {
@@ -116,7 +130,8 @@ export class Shell {
     find("#refused").textContent = here?.state === "refused" ? `Not saved: ${here.message}` : "";
     this.banner.hidden = here?.state !== "conflict";
     if (here?.state === "conflict") this.#difference(here);
-    this.#elsewhere([...autosave.entries.values()].filter((e) => e.state === "conflict" && e !== here));
+    const stuck = [...autosave.entries.values()].filter((e) => e.state === "conflict" || e.state === "refused");
+    this.#elsewhere(stuck.filter((entry) => entry !== here));
   }
 
   /** @param {import("../model/autosave.js").Entry} entry */
@@ -125,14 +140,14 @@ export class Shell {
     find("#banner-difference").textContent = `Theirs: ${describe(read(theirs).doc)}. Mine: ${describe(doc)}.`;
   }
 
-  /** Conflicts on photos that are not open. @param {import("../model/autosave.js").Entry[]} entries */
+  /** Photos that are not open and wait for a decision. @param {import("../model/autosave.js").Entry[]} entries */
   #elsewhere(entries) {
     const place = find("#elsewhere");
     place.hidden = !entries.length;
     if (!entries.length) return place.replaceChildren();
     const open = element("button", { type: "button" }, "Open it");
     open.addEventListener("click", () => void this.session.open(entries[0].photo));
-    return place.replaceChildren("Another photo was changed elsewhere too. ", open);
+    return place.replaceChildren("Your work on another photo is not saved. ", open);
   }
 
   showQueue() {
@@ -155,6 +170,7 @@ export class Shell {
       mark.querySelector("a")?.setAttribute("href", config.pages[name] + photo.sha256);
     }
     find("#suspect").hidden = !suspect;
-    find("#suspect").textContent = suspect ? `Suspect: ${suspect.runs} of the last ${suspect.of} runs disagree with these labels.` : "";
+    find("#suspect").textContent = suspect ? `▲ ${suspect.runs} of ${suspect.of} runs disagree` : "";
+    find("#suspect").title = suspect ? "Most of the last runs found something here that is not labelled" : "";
   }
 }

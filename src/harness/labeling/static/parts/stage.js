@@ -166,7 +166,9 @@ export class Stage {
     root.setPointerCapture(down.pointerId);
     root.classList.add("panning");
     const move = (/** @type {PointerEvent} */ event) =>
-      this.setView(panned(start, { x: event.clientX - down.clientX, y: event.clientY - down.clientY }, this.window, this.size));
+      this.setView(
+        panned(start, { x: event.clientX - down.clientX, y: event.clientY - down.clientY }, this.window, this.size),
+      );
     const end = () => {
       root.classList.remove("panning");
       root.removeEventListener("pointermove", move);

@@ -3,7 +3,12 @@ import { cycled } from "../model/hit.js";
 import { element } from "./dom.js";
 
 export class Toggles {
-  /** @param {HTMLElement} root @param {readonly string[]} names @param {(name: string) => void} toggle @param {(name: string) => string} words */
+  /**
+   * @param {HTMLElement} root
+   * @param {readonly string[]} names
+   * @param {(name: string) => void} toggle
+   * @param {(name: string) => string} words
+   */
   constructor(root, names, toggle, words) {
     this.root = root;
     this.words = words;
@@ -18,7 +23,11 @@ export class Toggles {
   #add(names) {
     for (const name of names.filter((n) => !this.buttons.has(n))) {
       const button = /** @type {HTMLButtonElement} */ (
-        element("button", { type: "button", class: "toggle", "aria-pressed": "false", tabindex: this.buttons.size ? -1 : 0 }, this.words(name))
+        element(
+          "button",
+          { type: "button", class: "toggle", "aria-pressed": "false", tabindex: this.buttons.size ? -1 : 0 },
+          this.words(name),
+        )
       );
       button.addEventListener("click", () => this.toggle(name));
       this.buttons.set(name, button);
@@ -41,7 +50,12 @@ export class Toggles {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const by = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : event.key === "ArrowLeft" || event.key === "ArrowUp" ? -1 : 0;
+    const by =
+      event.key === "ArrowRight" || event.key === "ArrowDown"
+        ? 1
+        : event.key === "ArrowLeft" || event.key === "ArrowUp"
+          ? -1
+          : 0;
     if (!by || event.ctrlKey || event.altKey) return;
     event.preventDefault();
     const buttons = [...this.buttons.values()];
