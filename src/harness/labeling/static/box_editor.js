@@ -6,7 +6,7 @@ import { boxOf, none, realBoxes, toggled, withBox, withChange, without } from ".
 import { toPhoto } from "./model/view.js";
 import { labelsAdapter } from "./parts/adapters.js";
 import { boxCommands } from "./box_keys.js";
-import { boxShapes, spoken } from "./parts/box_captions.js";
+import { boxShapes, spoken, theirShapes } from "./parts/box_captions.js";
 import { BoxForm } from "./parts/box_form.js";
 import { Drawing } from "./parts/drawing.js";
 import { find } from "./parts/dom.js";
@@ -25,12 +25,14 @@ export class BoxEditor {
     /** @type {string | null} */
     this.selected = null;
     this.ghostsShown = true;
+    /** @type {import("./model/autosave.js").Entry | null} */
+    this.conflict = null;
     /** @type {import("./model/ghosts.js").Ghost[]} */
     this.allGhosts = [];
     this.session = new Session(config, labelsAdapter(this.dimension), {
       opened: () => this.#opened(),
       edited: () => this.#show(),
-      saved: () => this.shell.showSaving(),
+      saved: () => this.#saved(),
       queued: () => this.shell.showQueue(),
       said: (text, kind) => this.shell.say(text, kind),
     });
@@ -107,11 +109,20 @@ export class BoxEditor {
     if (!same) this.shell.say("");
   }
 
+  #saved() {
+    this.shell.showSaving();
+    if (this.conflict !== this.session.conflict) this.#show();
+  }
+
   #show() {
     const { ghosts, doc, dimension } = this;
     if (!boxOf(doc, this.selected) && !ghosts.some((ghost) => ghost.id === this.selected)) this.selected = null;
     const visible = this.ghostsShown ? ghosts : [];
-    this.shapes.show(boxShapes(doc, visible, this.selected, dimension));
+    this.conflict = this.session.conflict;
+    this.shapes.show([
+      ...boxShapes(doc, visible, this.selected, dimension),
+      ...theirShapes(doc, this.conflict?.theirs[dimension].boxes ?? []),
+    ]);
     const { box } = this;
     this.shapes.grip(this.config.read_only ? null : box);
     this.form.show({ doc, ghosts, selected: this.selected, provenance: this.session.photo.ghosts.provenance });
@@ -129,7 +140,7 @@ export class BoxEditor {
     const { width, height } = this.stage.size;
     find("#place").textContent =
       box && isDrawn(box)
-        ? `${Math.round(box.x * width)}, ${Math.round(box.y * height)} · ${Math.round(box.w * width)} × ${Math.round(box.h * height)} px`
+        ? `${pixels(box.x * width, box.y * height, ", ")} · ${pixels(box.w * width, box.h * height, " × ")} px`
         : "";
   }
 
@@ -274,3 +285,6 @@ export class BoxEditor {
     return this.shell.saveAndGoOn();
   }
 }
+
+/** @param {number} a @param {number} b @param {string} between */
+const pixels = (a, b, between) => `${Math.round(a)}${between}${Math.round(b)}`;

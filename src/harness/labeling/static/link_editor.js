@@ -191,7 +191,7 @@ export class LinkEditor {
     this.face = face;
     this.session.edit(toggledLink(this.doc, pair));
     return this.shell.say(
-      `Bib ${this.#bibName(this.bib)} and face ${this.#faceName(face)} are ${linked ? "not linked any more" : "linked"}.`,
+      `Bib ${this.#bibName(this.bib)}, face ${this.#faceName(face)}: ${linked ? "not linked any more" : "linked"}.`,
     );
   }
 

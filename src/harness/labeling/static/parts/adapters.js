@@ -35,7 +35,8 @@ export const linksAdapter = {
 
 /** @param {import("../model/labels.js").Labels} doc @param {string} things */
 function describeLabels(doc, things) {
-  const names = doc.boxes.map((box) => box.number ?? box.identity ?? "–");
+  const names = doc.boxes.flatMap((box) => box.number ?? box.identity ?? []);
   const some = names.length > 6 ? [...names.slice(0, 6), "…"] : names;
-  return `${names.length} ${things}${names.length ? ` (${some.join(", ")})` : ""}, ${doc.labeled ? "done" : "not done"}`;
+  const counted = doc.boxes.length === 1 ? `1 ${things.slice(0, -1)}` : `${doc.boxes.length} ${things}`;
+  return `${counted}${names.length ? ` (${some.join(", ")})` : ""}, ${doc.labeled ? "done" : "not done"}`;
 }

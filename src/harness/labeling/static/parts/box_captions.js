@@ -1,4 +1,5 @@
 /** Boxes in words: the captions on the photo, and the photo for those who cannot see it. */
+import { sameBox } from "../model/geometry.js";
 import { scopeWord, scoreWord } from "./words.js";
 
 /**
@@ -13,6 +14,17 @@ export const boxShapes = (doc, ghosts, selected, dimension) => [
   ...doc.boxes.map((box) => ({ box, kind: `${dimension} ${box.scope}`, text: caption(box), ...marked(box, selected) })),
   ...ghosts.map((box) => ({ box, kind: "ghost", text: ghostCaption(box), ...marked(box, selected) })),
 ];
+
+/**
+ * The boxes of another version that are not the same in this one, for a look before one of them is taken.
+ * @param {import("../model/labels.js").Labels} doc
+ * @param {readonly any[]} theirs
+ * @returns {import("./shapes.js").Shape[]}
+ */
+export const theirShapes = (doc, theirs) =>
+  theirs
+    .map((box, at) => ({ id: `theirs-${at}`, box, kind: "theirs", text: ["theirs", caption(box)].join(" ").trim() }))
+    .filter(({ box }) => !doc.boxes.some((mine) => sameBox(mine, box) && caption(mine) === caption(box)));
 
 /** @param {{id: string}} box @param {string | null} selected */
 const marked = ({ id }, selected) => ({ id, selected: id === selected });
@@ -39,7 +51,7 @@ export function spoken(photo, doc, ghosts, box, things) {
   const parts = [`Photo ${photo.name}: ${doc.boxes.length} ${things}, ${ghosts} suggested.`];
   if (box)
     parts.push(
-      `Selected: box ${doc.boxes.indexOf(box) + 1}, ${box.number ?? box.identity ?? "without a name"}, ${scopeWord(box.scope)}.`,
+      `Selected: box ${doc.boxes.indexOf(box) + 1}, ${caption(box) || "without a name"}, ${scopeWord(box.scope)}.`,
     );
   return parts.join(" ");
 }

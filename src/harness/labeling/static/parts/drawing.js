@@ -5,6 +5,10 @@
  * @typedef {import("../model/geometry.js").Box} Box
  * @typedef {import("../model/geometry.js").Point} Point
  * @typedef {Box & {id: string}} Placed
+ * @typedef {object} Steps of one gesture; `far` says that the pointer has moved enough not to be a click
+ * @property {(event: PointerEvent) => void} move
+ * @property {(event: PointerEvent, far: boolean) => void} end
+ * @property {() => void} undo
  * @typedef {object} Target what the gestures act on
  * @property {() => readonly Placed[]} boxes
  * @property {() => readonly Placed[]} ghosts
@@ -137,7 +141,7 @@ export class Drawing {
 
   /**
    * @param {PointerEvent} down
-   * @param {{move: (event: PointerEvent) => void, end: (event: PointerEvent, far: boolean) => void, undo: () => void}} steps
+   * @param {Steps} steps
    */
   #gesture(down, steps) {
     const { root } = this.stage;
