@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 import orjson
 from fastapi import Request
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from harness.labeling.summary import Dimension
@@ -36,6 +36,14 @@ def _spoken(word: str) -> str:
     return word.replace("_", " ")
 
 
+def _code(text: str) -> Markup:
+    """Text whose words in backticks are code."""
+    parts = (
+        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part) for odd, part in enumerate(text.split("`"))
+    )
+    return Markup().join(parts)
+
+
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(FOLDER),
     autoescape=True,
@@ -43,7 +51,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"data_block": data_block, "spoken": _spoken}
+_TEMPLATES.filters |= {"code": _code, "data_block": data_block, "spoken": _spoken}
 _TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": PAGES}
 
 
