@@ -37,7 +37,7 @@ function caption(box) {
 
 /** @param {import("../model/ghosts.js").Ghost} ghost */
 const ghostCaption = (ghost) =>
-  [`${ghost.number ?? ghost.identity ?? ""}?`, scoreWord(ghost.score)].filter(Boolean).join(" ");
+  [ghost.number ?? ghost.identity, scoreWord(ghost.score)].filter(Boolean).join(" · ") || "suggested";
 
 /**
  * The photo in words, for those who cannot see it.

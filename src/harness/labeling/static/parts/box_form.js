@@ -125,11 +125,8 @@ export class BoxForm {
     enable("#none", true);
     enable("#done", true);
     enable("#labeled", true);
-    find("#provenance").textContent = ghost
-      ? `${scoreWord(ghost.score)} by ${provenance?.[things] ?? "an unknown pipeline"}`
-      : ghosts.length
-        ? `by ${provenance?.[things] ?? "an unknown pipeline"}`
-        : "None left to answer.";
+    find("#provenance").textContent = ghosts.length ? madeBy(ghost, provenance?.[things]) : "None left to answer.";
+    find("#provenance").title = provenance?.[things] ?? "";
     /** @type {HTMLInputElement} */ (find("#labeled")).checked = doc.labeled;
     for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=split]"))) {
       radio.checked = radio.value === doc.split;
@@ -159,3 +156,10 @@ export class BoxForm {
 
 /** @param {number} boxes @param {number} ghosts */
 const count = (boxes, ghosts) => (ghosts ? `${boxes}, and ${ghosts} suggested` : String(boxes));
+
+/**
+ * @param {any} ghost
+ * @param {string | undefined} pipeline
+ */
+const madeBy = (ghost, pipeline) =>
+  [ghost && scoreWord(ghost.score), "by", pipeline ?? "an unknown pipeline"].filter(Boolean).join(" ");
