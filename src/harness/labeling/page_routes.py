@@ -27,6 +27,15 @@ _PHOTO_TAGS: dict[Dimension, tuple[str, ...]] = {
     "links": (),
 }
 _BOX_TAGS: dict[Dimension, tuple[str, ...]] = {"bibs": (), "faces": get_args(FaceBoxTag), "links": ()}
+#: What the numbers that a list of runs shows are called.
+_HEADLINES = {
+    "number/f1": "Numbers F1",
+    "ocr/accuracy": "Reading",
+    "bib/f1": "Bibs F1",
+    "face/f1": "Faces F1",
+    "link/f1": "Links F1",
+    "runtime/pipeline_seconds": "Pipeline",
+}
 #: A report is a page of its own making: it may show itself, and reach nothing of this server.
 _REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -89,7 +98,7 @@ def runs(request: Request, context: Shared) -> Response:
         "runs.html",
         known=context.history.current(),
         mlflow_url=context.mlflow_url,
-        headlines=HEADLINES,
+        headlines={name: _HEADLINES.get(name, name) for name in HEADLINES},
     )
 
 
