@@ -97,6 +97,12 @@ def test_a_form_of_another_site_cannot_write(client: TestClient, photo: str, cap
     refused(sent, 415, "not_json", caplog)
 
 
+def test_a_body_that_is_not_json_is_refused(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    sent = client.post("/api/freeze", content="{bad", headers={"Content-Type": "application/json"})
+    refused(sent, 422, "invalid", caplog)
+    assert sent.json()["message"] == "the body is not JSON"
+
+
 def test_an_oversized_body_is_refused_before_it_is_read(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     body = b'{"name": "' + b"x" * MOST_BYTES + b'"}'
     sent = client.post("/api/freeze", content=body, headers={"Content-Type": "application/json"})

@@ -72,6 +72,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     if any(item["loc"][0] == "path" for item in error.errors()):
         return _answer(request, Refusal(404, "not_found", "no such photo or page"))
+    if any(item["type"] == "json_invalid" for item in error.errors()):
+        return _answer(request, Refusal(422, "invalid", "the body is not JSON"))
     fields = [
         {"where": ".".join(str(part) for part in item["loc"][1:]), "message": item["msg"]} for item in error.errors()
     ]
