@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -268,3 +269,20 @@ def test_keys_are_shown_with_a_question_mark(tiny_server: LabelServer, page: Pag
     expect(page.locator("#help")).to_contain_text("accept, and go to the next")
     press(page, "Escape")
     expect(page.locator("#help")).to_be_hidden()
+
+
+def test_a_label_that_was_never_drawn_gets_its_place(tiny_server: LabelServer, tiny_set: Path, page: Page) -> None:
+    sha256 = labelled(tiny_server, bibs=1, faces=1)
+    file = tiny_set / "bib_ground_truth.json"
+    content = json.loads(file.read_text())
+    content["photos"][sha256]["boxes"][0] |= {"x": 0.0, "y": 0.0, "w": 0.0, "h": 0.0}
+    file.write_text(json.dumps(content))
+    open_editor(page, tiny_server, f"/labels/{sha256}")
+    expect(page.locator("#boxes")).to_contain_text("not drawn")
+    press(page, "Tab")
+    draw(page, {"x": 0.4, "y": 0.3, "w": 0.2, "h": 0.1})
+    saved(page)
+    (box,) = tiny_server.photo(sha256)["bibs"]["boxes"]
+    assert box["number"] == content["photos"][sha256]["boxes"][0]["number"]
+    assert {side: box[side] for side in "xywh"} == pytest.approx({"x": 0.4, "y": 0.3, "w": 0.2, "h": 0.1}, abs=0.01)
+    assert tiny_server.photo(sha256)["links"] == [[0, 0]]

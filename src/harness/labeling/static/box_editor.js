@@ -37,7 +37,10 @@ export class BoxEditor {
       said: (text, kind) => this.shell.say(text, kind),
     });
     this.shell = new Shell(this.session);
-    this.stage = new Stage(find("#stage"), { viewed: () => this.#viewed() });
+    this.stage = new Stage(find("#stage"), {
+      viewed: () => this.#viewed(),
+      failed: () => this.shell.say("The picture of this photo cannot be loaded.", "problem"),
+    });
     this.shapes = new Shapes(this.stage);
     this.drawing = new Drawing(this.stage, this.shapes, this.#target());
     this.form = new BoxForm(config, this.#actions());

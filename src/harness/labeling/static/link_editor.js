@@ -29,7 +29,10 @@ export class LinkEditor {
       said: (text, kind) => this.shell.say(text, kind),
     });
     this.shell = new Shell(this.session);
-    this.stage = new Stage(find("#stage"), { viewed: () => this.#viewed() });
+    this.stage = new Stage(find("#stage"), {
+      viewed: () => this.#viewed(),
+      failed: () => this.shell.say("The picture of this photo cannot be loaded.", "problem"),
+    });
     this.lines = new LinkLines(this.stage);
     this.shapes = new Shapes(this.stage);
     this.form = new LinkForm(config, this.#actions());

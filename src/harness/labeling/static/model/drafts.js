@@ -20,8 +20,12 @@ export class Drafts {
 
   /** @param {string} photo @returns {{doc: any, base: any} | null} */
   get(photo) {
-    const text = this.storage.getItem(this.prefix + photo);
-    return text ? JSON.parse(text) : null;
+    try {
+      return JSON.parse(this.storage.getItem(this.prefix + photo) ?? "null");
+    } catch (error) {
+      console.warn("a copy of unsaved work cannot be read:", error);
+      return null;
+    }
   }
 
   /** @param {string} photo */

@@ -28,6 +28,8 @@ export class Shell {
     this.readOnly = session.config.read_only;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.silence = undefined;
+    /** The photo that is being saved to go on from; a second press does not skip the one after it. */
+    this.leaving = "";
     this.#wire();
   }
 
@@ -39,7 +41,7 @@ export class Shell {
       ...commands,
       command("Photos", "PageDown ]", "next photo", () => void session.open(session.queue.next)),
       command("Photos", "PageUp [", "previous photo", () => void session.open(session.queue.previous)),
-      command("Photos", "i", "next photo that is not done", () => this.nextIncomplete()),
+      command("Photos", "i", "next photo that is not done", () => void this.nextIncomplete()),
       command("Photos", "/", "choose which photos are in the queue", () => find("#filter-show").focus()),
       command("Edit", "Control+z", "undo", () => session.undo()),
       command("Edit", "Control+Shift+z Control+y", "redo", () => session.redo()),
@@ -55,7 +57,7 @@ export class Shell {
     find("#show-help").addEventListener("click", () => dialog.showModal());
     find("#previous").addEventListener("click", () => void session.open(session.queue.previous));
     find("#next").addEventListener("click", () => void session.open(session.queue.next));
-    find("#next-incomplete").addEventListener("click", () => this.nextIncomplete());
+    find("#next-incomplete").addEventListener("click", () => void this.nextIncomplete());
     find("#take-theirs").addEventListener("click", () => session.decide("theirs"));
     find("#keep-mine").addEventListener("click", () => session.decide("mine"));
     find("#try-again").addEventListener("click", () => void session.autosave.flush());
@@ -90,22 +92,32 @@ export class Shell {
     this.say(queue.total ? `${queue.total} photos in the queue.` : "No photo fits these filters.");
   }
 
-  nextIncomplete() {
+  async nextIncomplete() {
     const { queue, photo } = this.session;
-    if (queue.next_incomplete && queue.next_incomplete !== photo.sha256) void this.session.open(queue.next_incomplete);
+    if (queue.next_incomplete && queue.next_incomplete !== photo.sha256) await this.session.open(queue.next_incomplete);
     else this.say(queue.next_incomplete ? "This is the only photo left." : "Every photo in this queue is done.");
   }
 
   /** Save, then on to the next photo that is not done. Without the server the photo stays open. */
   async saveAndGoOn() {
-    if (this.readOnly) return;
+    const { sha256 } = this.session.photo;
+    if (this.readOnly || this.leaving === sha256) return;
+    this.leaving = sha256;
+    try {
+      await this.#saveAndGoOn();
+    } finally {
+      if (this.leaving === sha256) this.leaving = "";
+    }
+  }
+
+  async #saveAndGoOn() {
     const { autosave, photo } = this.session;
     await autosave.flush();
     const here = autosave.entry(photo.sha256);
     if (here?.state === "away") this.say("Kept here, and sent when the server is back.", "problem");
-    if (here) return;
+    if (here || photo.sha256 !== this.session.photo.sha256) return;
     await this.session.refreshQueue();
-    this.nextIncomplete();
+    await this.nextIncomplete();
   }
 
   /** @param {string} text @param {"info" | "problem"} [kind] */

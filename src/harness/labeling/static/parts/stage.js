@@ -13,7 +13,7 @@ import { everyFrame, find, svg } from "./dom.js";
 const SCREEN = 2048;
 
 export class Stage {
-  /** @param {HTMLElement} root @param {{viewed: () => void}} listener */
+  /** @param {HTMLElement} root @param {{viewed: () => void, failed: () => void}} listener */
   constructor(root, listener) {
     this.root = root;
     this.listener = listener;
@@ -42,9 +42,11 @@ export class Stage {
   show(photo, keepView = false) {
     this.size = { width: photo.width, height: photo.height };
     const source = `/photos/${photo.sha256}/`;
+    const { root } = this;
     if (this.source !== source) {
       this.source = source;
       this.sharp = false;
+      root.classList.add("loading"); // never the picture of one photo under the boxes of another
       this.image.src = source + "screen";
     }
     if (!keepView) this.fit();
@@ -134,6 +136,8 @@ export class Stage {
   }
 
   #listen() {
+    this.image.addEventListener("load", () => this.root.classList.remove("loading"));
+    this.image.addEventListener("error", () => this.listener.failed());
     this.root.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     this.root.addEventListener("pointerdown", (event) => {
       if (event.button === 1 || (event.button === 0 && this.spaceHeld)) this.#pan(event);
