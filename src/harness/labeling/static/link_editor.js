@@ -107,6 +107,7 @@ export class LinkEditor {
         id: `bib-${at}`,
         box: bibs[at],
         kind: "bibs",
+        below: true,
         text: bibs[at].number ?? "–",
         selected: at === this.bib,
       })),

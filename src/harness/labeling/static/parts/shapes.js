@@ -3,7 +3,8 @@
  * updates one shape, whatever else is on the photo.
  *
  * @typedef {import("../model/geometry.js").Box} Box
- * @typedef {{id: string, box: Box, kind: string, text: string, selected?: boolean}} Shape
+ * @typedef {{id: string, box: Box, kind: string, text: string, selected?: boolean, below?: boolean}} Shape
+ *   `below`: the label stands under the box, where it hides nothing above it
  */
 import { isDrawn } from "../model/geometry.js";
 import { handlePoints } from "../model/hit.js";
@@ -89,6 +90,11 @@ export class Shapes {
     const { shape, label } = /** @type {any} */ (this.drawn.get(id));
     const { view, size } = this.stage;
     const corner = toWindow(view, shape.box, size);
+    if (shape.below) {
+      const bottom = corner.y + shape.box.h * size.height * view.scale;
+      label.setAttribute("transform", `translate(${corner.x - 1} ${bottom + 2})`);
+      return;
+    }
     const above = corner.y >= LABEL_HEIGHT + 2;
     label.setAttribute("transform", `translate(${corner.x - 1} ${above ? corner.y - LABEL_HEIGHT - 2 : corner.y + 2})`);
   }
