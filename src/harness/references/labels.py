@@ -215,7 +215,7 @@ def _check_positions(draft: Draft, photo: str, pairs: LinkPairs) -> None:
     faces = len((draft.record(FaceGroundTruth, photo) or NO_FACES).boxes)
     for bib, face in pairs:
         if bib >= bibs or face >= faces:
-            raise InvalidEditError(f"photo {photo}: link [{bib}, {face}] points past its {bibs} bibs and {faces} faces")
+            raise InvalidEditError(f"photo {photo}: link [{bib}, {face}] points past the {bibs} bibs and {faces} faces")
 
 
 def _checked_links(photo: str, pairs: LinkPairs) -> LinkPairs:
