@@ -106,6 +106,14 @@ def test_staging_shows_touched_photos_and_known_negatives_apart(client: TestClie
     assert "b.jpg" in client.get("/staging/?state=untouched").text
 
 
+def test_scripts_are_asked_for_again_and_sent_once(client: TestClient) -> None:
+    first = client.get("/static/editor.js")
+    assert first.headers["cache-control"] == "no-cache"
+    assert "javascript" in first.headers["content-type"]
+    again = client.get("/static/editor.js", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
 def test_empty_choices_of_a_form_mean_no_filter(client: TestClient) -> None:
     assert client.get("/labels/?show=all&split=&tag=").status_code == 200
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -53,13 +54,23 @@ def make_app(context: Context, access: Access) -> ASGIApp:
     app.state.context = context
     for routes in (photo_routes, set_routes, picture_routes, page_routes):
         app.include_router(routes.router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", _Scripts(directory=STATIC), name="static")
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)
     context.summary()
     context.history.current()
     compile_templates()
     return Guard(app, access)
+
+
+class _Scripts(StaticFiles):
+    """Scripts and styles: a browser may keep them, and asks each time whether they are still the same."""
+
+    def file_response(self, *arguments: Any, **options: Any) -> Response:
+        """A file with its ETag."""
+        response = super().file_response(*arguments, **options)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 async def _refused(request: Request, error: Exception) -> Response:
