@@ -85,11 +85,17 @@ async def _invalid(request: Request, error: Exception) -> Response:
         return _answer(request, Refusal(404, "not_found", "no such photo or page"))
     if any(item["type"] == "json_invalid" for item in error.errors()):
         return _answer(request, Refusal(422, "invalid", "the body is not JSON"))
-    fields = [
-        {"where": ".".join(str(part) for part in item["loc"][1:]), "message": item["msg"]} for item in error.errors()
-    ]
+    fields = [{"where": _where(item), "message": _message(item)} for item in error.errors()]
     first = fields[0]
     return _answer(request, Refusal(422, "invalid", f"{first['where']}: {first['message']}", fields=fields[:20]))
+
+
+def _where(item: dict[str, Any]) -> str:
+    return ".".join(str(part) for part in item["loc"][1:])
+
+
+def _message(item: dict[str, Any]) -> str:
+    return str(item["ctx"]["error"]) if item["type"] == "value_error" else str(item["msg"])
 
 
 async def _not_served(request: Request, error: Exception) -> Response:
