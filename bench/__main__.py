@@ -23,6 +23,7 @@ SUITES = {
     "references": ("references",),
     "confidence": ("confidence",),
     "tracking": ("tracking",),
+    "labeling": ("labeling", "labeling_browser"),
 }
 
 

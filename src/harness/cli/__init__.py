@@ -23,10 +23,12 @@ from harness.cli import (
     scan,
     stats,
     tables,
+    ui,
 )
 
 COMMANDS: tuple[ModuleType, ...] = (
     prepare,
+    ui,
     scan,
     stats,
     freeze,
