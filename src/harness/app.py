@@ -125,15 +125,15 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         store = instantiate(config, "tracking")
     except HarnessError:
         return  # the sweep itself has failed on this, and says so
-    from harness.tracking.sweeps import log_sweep
+    from harness.overview import log_sweep
 
-    overview = log_sweep(store, sweep_id) if store.exists else None
+    overview = log_sweep(store.open(), sweep_id) if store.exists else None
     if overview is None:
         shutil.rmtree(Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id, ignore_errors=True)
         return
-    print(f"\nSweep {sweep_id}: {overview.jobs} runs\n\n{overview.table}\n")
-    for same in overview.identical:
-        print(f"harness: the same predictions on every photo: {', '.join(same)}", file=sys.stderr, flush=True)
+    print(f"\nSweep {sweep_id}: {len(overview.findings.jobs)} runs\n\n{overview.table}\n")
+    for warning in overview.findings.warnings:
+        print(f"harness: {warning}", file=sys.stderr, flush=True)
     print(
         f"MLflow overview {overview.run_id}   compare the runs with: {_COMMAND} mlflow{_store_words(arguments)}",
         flush=True,

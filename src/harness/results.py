@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from harness.scoring import (
+    Behaviour,
     BibErrorScorecard,
     BibScorecard,
     FaceErrorScorecard,
@@ -22,6 +23,9 @@ from harness.scoring import (
     Tally,
 )
 from harness.types import PhotoLabels, PhotoPrediction
+
+#: The kinds of mistakes that are shown one by one, by the names that MLflow's image grid has them under.
+MISTAKES = ("missed_bibs", "false_bibs", "misread_bibs", "missed_faces", "false_faces")
 
 Overlap = Annotated[float, Field(gt=0, le=1)]
 
@@ -147,6 +151,7 @@ class Evaluation:
     failed: tuple[FailedPhoto, ...]
     scores: Scores
     intervals: Mapping[str, Interval]
+    behaviours: Mapping[str, Behaviour]
     extras: tuple[Extra, ...] = ()
 
     @property
@@ -183,6 +188,9 @@ class Evaluation:
         for name, interval in self.intervals.items():
             key = f"interval/{name.replace('/', '_')}"
             metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+        for what, behaviour in self.behaviours.items():
+            if behaviour.reliability.ece is not None:
+                metrics[f"calibration/{what}_ece"] = behaviour.reliability.ece
         stages = _sum(item.seconds for item in self.evaluated)
         total = sum(stages.values())
         metrics |= {f"runtime/{stage}_seconds": seconds for stage, seconds in stages.items()}
@@ -195,6 +203,11 @@ class Evaluation:
         for extra in self.extras:
             metrics |= extra.metrics
         return metrics
+
+    def curves(self) -> dict[str, dict[int, float]]:
+        """The metrics that have a value at every threshold, by name and hundredths of the threshold."""
+        curves = [behaviour.metrics(what) for what, behaviour in self.behaviours.items()]
+        return {name: steps for part in curves for name, steps in part.items()}
 
 
 def _sum(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:

@@ -18,9 +18,7 @@ from harness.references.sample.store import ensure_sample
 from harness.references.store import LabelStore
 from tests.browser.labeling_server import ServerProcess, ServerThread
 
-#: Several programs may share the machine; a page that is slow to answer is not wrong.
-expect.set_options(timeout=20_000)
-
+expect.set_options(timeout=60_000)  # a busy machine takes its time; what is not there by then is not there
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 

@@ -40,7 +40,14 @@ def test_runs_are_listed_and_make_suspects(connect: Connect, photo: str, tmp_pat
             table: dict[str, list[object]] = {"photo": ["a.jpg"], "bib_fp": [1], "face_fp": [0], "sha256": [photo]}
             (tmp_path / "files").mkdir(exist_ok=True)
             (tmp_path / "files" / "report.html").write_text("<h1>Report</h1>")
-            record = RunRecord({}, {"number/f1": 0.5}, {}, "", tmp_path / "files", {"photos.json": table})
+            record = RunRecord(
+                params={},
+                metrics={"number/f1": 0.5},
+                tags={},
+                description="",
+                files=tmp_path / "files",
+                tables={"photos.json": table},
+            )
             run.log(record)
     known = RunHistory(store, "staging").wait()
     assert [(run.name, run.verdict) for run in known.runs] == [("run 1", "FAIL"), ("run 0", "PASS")]

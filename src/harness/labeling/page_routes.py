@@ -17,7 +17,7 @@ from harness.labeling.summary import DIMENSIONS, Dimension
 from harness.references.completeness import State
 from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
 from harness.references.frozen import frozen_sets
-from harness.tracking.sweeps import HEADLINES
+from harness.sweeps import HEADLINES
 from harness.types import BibScope, FaceScope
 
 _SCOPES: dict[Dimension, list[str]] = {"bibs": list(BibScope), "faces": list(FaceScope), "links": []}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+from harness.sweeps import HEADLINES
 from harness.tracking.store import LocalStore
-from harness.tracking.sweeps import HEADLINES
 
 _PHOTO_TABLE, _REPORT = "photos.json", "report.html"
 
