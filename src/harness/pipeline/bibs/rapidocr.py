@@ -77,7 +77,7 @@ class RapidOcr:
     def read(self, look: Look, faces: Sequence[FaceBox]) -> tuple[BibBox, ...]:
         """Find text, read what may be a bib number, and put a bib around it."""
         places = merge(elect(self._sightings(look, faces)))
-        accepted = [reading for reading in places if self.rule.accepts(reading)]
+        accepted = [number for number in map(self.rule.number, places) if number]
         numbers = without_rivals(accepted, self.torso.rival_share)
         if self.guided:
             look.step("bib.torso.rival_share", len(accepted) - len(numbers))

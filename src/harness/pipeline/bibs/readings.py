@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Literal
 
 from harness.checks import Positive, Share
 from harness.types import BibBox, Box
@@ -33,13 +34,13 @@ class Reading:
 class NumberRule:
     """What counts as a bib number: only digits, so many of them, each read with at least such certainty.
 
-    Few races print numbers with a leading zero; elsewhere one is the rest of a longer number, or a misread letter. Text
-    that comes nearer than `clearance`, in heights of it, to the edge of the picture it was found in may be cut off.
+    Zeros that a number starts with are kept, dropped (a search for 42 finds 0042), or a reason to refuse it. Text that
+    comes nearer than `clearance`, in heights of it, to the edge of the picture it was found in may be cut off.
     """
 
     min_digits: int
     max_digits: int
-    leading_zero: bool
+    leading_zeros: Literal["keep", "drop", "refuse"]
     min_char_score: Share
     clearance: Share
 
@@ -47,13 +48,15 @@ class NumberRule:
         if not 1 <= self.min_digits <= self.max_digits:
             raise ValueError(f"min_digits={self.min_digits} is not from 1 to max_digits={self.max_digits}")
 
-    def accepts(self, reading: Reading) -> bool:
-        """Whether a reading may be a bib number."""
-        return (
-            re.fullmatch(rf"[0-9]{{{self.min_digits},{self.max_digits}}}", reading.text) is not None
-            and (self.leading_zero or not reading.text.startswith("0"))
-            and min(reading.char_scores, default=0.0) >= self.min_char_score
-        )
+    def number(self, reading: Reading) -> Reading | None:
+        """The reading as a bib number, or None if it is none."""
+        zeros = len(reading.text) - len(reading.text.lstrip("0"))
+        if zeros and self.leading_zeros == "refuse":
+            return None
+        if self.leading_zeros == "drop":
+            reading = replace(reading, text=reading.text[zeros:], char_scores=reading.char_scores[zeros:])
+        digits = re.fullmatch(rf"[0-9]{{{self.min_digits},{self.max_digits}}}", reading.text)
+        return reading if digits and min(reading.char_scores, default=0.0) >= self.min_char_score else None
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,10 @@ def _winner(readings: Sequence[Reading]) -> Reading | None:
 
 
 def _supported(agreeing: Sequence[Reading], votes: int) -> Reading:
-    """The first of the agreeing readings, with the scores that all of them give it together."""
+    """The tightest of the agreeing readings, with the scores that all of them give it together."""
     scores = zip(*(reading.char_scores for reading in agreeing), strict=True)
     return replace(
-        agreeing[0],
+        min(agreeing, key=lambda reading: reading.box.w * reading.box.h),
         char_scores=tuple(sum(of_one) / votes for of_one in scores),
         closer=all(reading.closer for reading in agreeing),
     )
