@@ -169,7 +169,7 @@ class TestPack:
 
     def test_a_pack_without_a_detector_is_refused(self, root: Path) -> None:
         (root / "models" / "buffalo_l" / "det_10g.onnx").unlink()
-        with pytest.raises(WeightsError, match="none of 2d106det.onnx in .* is a face detector"):
+        with pytest.raises(WeightsError, match=r"none of 2d106det.onnx in .* is a face detector"):
             pipeline("face=scrfd", "face.pack=buffalo_l", f"face.root={root}").load()
 
     def test_a_file_that_is_no_model_is_named(self, root: Path) -> None:

@@ -3,8 +3,8 @@
 Text is looked for in the whole photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of
 it, and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels
 high. Pieces of text are read from the photo's own pixels, however small the picture was that they were found in, once
-for each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, only text on a torso
-is read: clocks, banners, sponsors and camera credits hang on nobody.
+for each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, only text on a
+torso is read: clocks, banners, sponsors and camera credits hang on nobody.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import product
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -95,7 +94,7 @@ class RapidOcr:
                     continue
                 wearer = self.torso.wearer(faces, box, aspect) if self.guided else None
                 if self.guided:
-                    look.step("bib.guided", wearer is None)
+                    look.step("bib.guided", int(wearer is None))
                 if wearer is not None or not self.guided:
                     yield Sighting(box, tuple(self._readings(look, corners, wearer, closer)))
 
@@ -105,25 +104,27 @@ class RapidOcr:
         if self.long_side:
             for tile in tiles(self.tiles):
                 yield tile, round(self.long_side * max(tile.w, tile.h)), False
-        for face, target in product(faces, self.torso_faces):
-            region = self.torso.region(face, width / height)
-            pixels = max(region.w * width, region.h * height)
-            if face.h * height >= _SMALLEST_FACE and region.has_coords and pixels >= _SMALLEST_FACE:
-                factor = min(target / (face.h * height), _LARGEST_FACTOR)
-                yield region, max(32, round(pixels * factor)), True
+        for face in faces:
+            region, pixels = self.torso.region(face, width / height), face.h * height
+            long_side = max(region.w * width, region.h * height)
+            if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
+                factors = {min(target / pixels, _LARGEST_FACTOR) for target in self.torso_faces}
+                yield from ((region, max(32, round(long_side * factor)), True) for factor in sorted(factors))
 
     def _readings(self, look: Look, corners: Corners, wearer: int | None, closer: bool) -> Iterator[Reading]:
         """What a piece of text says with each margin; one without any digit is not read again."""
-        for number, margin in enumerate(self.margins):
-            wider = widen(corners, margin, look.size)
-            text, char_scores = look.see("read", self, wider, partial(self._read, wider))
-            if not number:
-                first = text
-            else:
-                look.step("bib.margins", text != first)
-            yield Reading(bounds(wider), text, tuple(char_scores), wearer, closer)
-            if not any(character.isdecimal() for character in first):
-                return
+        first = self._reading(look, corners, self.margins[0], wearer, closer)
+        yield first
+        if any(character.isdecimal() for character in first.text):
+            for margin in self.margins[1:]:
+                again = self._reading(look, corners, margin, wearer, closer)
+                look.step("bib.margins", int(again.text != first.text))
+                yield again
+
+    def _reading(self, look: Look, corners: Corners, margin: float, wearer: int | None, closer: bool) -> Reading:
+        wider = widen(corners, margin, look.size)
+        text, char_scores = look.see("read", self, wider, partial(self._read, wider))
+        return Reading(bounds(wider), text, tuple(char_scores), wearer, closer)
 
     def _find(self, part: Box, long_side: int, image: Image) -> list[Corners]:
         cropped, left, top = crop(image, part)

@@ -52,7 +52,7 @@ def widen(corners: Corners, margin: float, size: tuple[int, int]) -> Corners:
     along = points[1] - points[0] + points[2] - points[3]
     height = (np.linalg.norm(points[3] - points[0]) + np.linalg.norm(points[2] - points[1])) / 2
     step = along / max(float(np.linalg.norm(along)), 1e-9) * height * margin
-    wider = (points + [-step, step, step, -step]) / size
+    wider = (points + np.array([-step, step, step, -step])) / size
     return [[round(x, 6), round(y, 6)] for x, y in wider.tolist()]
 
 

@@ -17,8 +17,8 @@ from harness.types import BibBox, BibFaceLink, FaceBox
 class RuleOfThumbLinker:
     """A bib's centre is `torso` face heights below the face's centre, give or take `slack`.
 
-    It is at most `aside` widths of the bib to the left or to the right. A pair's score falls from 1 where the bib should
-    be to 0 at `slack`; pairs below `threshold` are refused.
+    It is at most `aside` widths of the bib to the left or to the right. A pair's score falls from 1 where the bib
+    should be to 0 at `slack`; pairs below `threshold` are refused.
     """
 
     torso: Positive
