@@ -34,6 +34,8 @@ class Model(Protocol):
     def locate(self) -> Path:
         """Where the file is; raises WeightsError where it cannot be had."""
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True)
 class Weights:

@@ -59,7 +59,7 @@ class GeometricLinker:
         across, down = 1 - (aside / self.half_width) ** 2, 1 - ((drop - middle) / reach) ** 2
         fit = np.maximum(across, 0.0) * np.maximum(down, 0.0)
         half_widths = np.array([box.w * aspect / 2 for box in faces])
-        return np.where(_is_behind(bib, face, half_widths), self.behind * fit, fit)
+        return np.asarray(np.where(_is_behind(bib, face, half_widths), self.behind * fit, fit), dtype=np.float64)
 
 
 def _centres(boxes: Sequence[Box], aspect: float) -> Floats:
