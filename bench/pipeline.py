@@ -1,4 +1,4 @@
-"""The pipeline beside a bare loop over its models, `fast` beside `plain`, and a sweep on a warm cache beside a cold one.
+"""The pipeline beside a bare loop over its models, `fast` beside `plain`, a sweep on a warm cache beside a cold one.
 
 On the photos of the sample set, or of the reference set that HARNESS_BENCH_ROOT names. Wall time, since both sides use
 all cores; both work on the same photo in turn, so that other work on the machine slows them alike.
