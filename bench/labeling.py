@@ -27,7 +27,7 @@ from harness.labeling.app import make_app
 from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
 from harness.labeling.source import StagingSource
-from harness.pipeline.links import GeometricLinker
+from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.files import write_file
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
@@ -72,7 +72,7 @@ def measure() -> list[dict[str, Any]]:
         hashes = make(root)
         make_suggestions(root, hashes)
         history = RunHistory(LocalStore(str(root / "mlruns"), "bench"), "staging")
-        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5)
+        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
         start = time.process_time()
         app = make_app(Context(StagingSource(LabelStore(root)), linker, history, ""), Access())
         started = time.process_time() - start

@@ -21,7 +21,7 @@ from harness.labeling.app import make_app
 from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
 from harness.labeling.source import LabelSource
-from harness.pipeline.links import GeometricLinker
+from harness.pipeline.links.geometric import GeometricLinker
 from harness.tracking.store import LocalStore
 
 
@@ -83,7 +83,7 @@ class ServerThread(LabelServer):
     def __init__(self, source: LabelSource, runs: Path) -> None:
         super().__init__()
         history = RunHistory(LocalStore(str(runs), "harness"), source.name)
-        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5)
+        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
         app = make_app(Context(source, linker, history, "http://127.0.0.1:5000/"), Access())
         config = uvicorn.Config(app, port=self.port, log_level="warning", lifespan="off", ws="none")
         self._server = uvicorn.Server(config)

@@ -15,7 +15,7 @@ from harness.labeling.app import make_app
 from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
 from harness.labeling.source import LabelSource, StagingSource
-from harness.pipeline.links import GeometricLinker
+from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.adding import add_photos
 from harness.references.store import LabelStore
 from harness.references.suggestions import (
@@ -30,7 +30,7 @@ from harness.tracking.store import LocalStore
 
 #: What a browser on the server's own pages sends along.
 HERE = "http://127.0.0.1:8600"
-LINKER = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5)
+LINKER = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
 
 BIB = {"x": 0.4, "y": 0.5, "w": 0.1, "h": 0.1, "number": "417", "scope": "bib", "tags": []}
 OTHER_BIB = BIB | {"x": 0.7, "number": "62?"}
