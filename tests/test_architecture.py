@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("records",),
     ("config",),
     ("report", "tracking", "pipeline", "tables", "confidence", "references"),
+    ("comparison",),
     ("gate",),
     ("archive",),
     ("results",),
