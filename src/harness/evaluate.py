@@ -33,7 +33,7 @@ from harness.scoring import (
     tally_links,
     tally_numbers,
 )
-from harness.tracking.catalog import Baseline, find_baseline, find_finished, join_sweep, load_run
+from harness.tracking.catalog import Baseline, find_baseline, find_finished, join, load_run
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 
@@ -61,14 +61,14 @@ def evaluate(spec: RunSpec) -> RunResult:
         folder = Path(name)
         extras = tuple(filter(None, (source.run(folder, spec.seed) for source in spec.extras)))
         with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references, key)) as tracked:
-            evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open())
+            evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open(), spec.light)
             scores = score(spec.thresholds, evaluated)
             spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
             evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread, extras)
             run = archive(spec, references, evaluation, key)
             judgement = judge(spec.gate, run, baseline.run, spec.seed)
             write_run(folder, run)
-            write_artifacts(folder, evaluation, spec.config_yaml, read_photo)
+            write_artifacts(folder, evaluation, spec.config_yaml, None if spec.light else read_photo)
             tracked.log(
                 RunRecord(
                     params=spec.params,
@@ -86,18 +86,19 @@ def evaluate(spec: RunSpec) -> RunResult:
 
 def reuse(spec: RunSpec, store: OpenStore, run_id: str, baseline: Baseline) -> RunResult:
     """A finished run with the same key, as if it had just been made."""
-    if spec.sweep_id:
-        join_sweep(store, run_id, spec.sweep_id)
+    for tag, name in (("sweep_id", spec.sweep_id), ("study", spec.study)):
+        if name:
+            join(store, run_id, tag, name)
     run = load_run(store, run_id)
     return RunResult(run_id, run, judge(spec.gate, run, baseline.run, spec.seed), reused=True)
 
 
 def predict(
-    pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None
+    pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None, quiet: bool = False
 ) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
     """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
     evaluated, failed = [], []
-    for photo, opened in zip(track(photos, "photos"), opened_ahead(photos), strict=True):
+    for photo, opened in zip(photos if quiet else track(photos, "photos"), opened_ahead(photos), strict=True):
         item = (photo.name, photo.sha256, photo.path, photo.labels)
         try:
             look = Look(opened.result(), cache)

@@ -23,13 +23,15 @@ _COUNTS = {
 
 
 def write_artifacts(
-    folder: Path, evaluation: Evaluation, config_yaml: str, read_photo: Callable[[Path, str], Image]
+    folder: Path, evaluation: Evaluation, config_yaml: str, read_photo: Callable[[Path, str], Image] | None
 ) -> None:
-    """Write the resolved config, the reasons of failed photos and pictures of the worst ones."""
+    """Write the resolved config, the reasons of failed photos and, given a way to read photos, pictures of the worst."""
     (folder / "config.yaml").write_text(config_yaml)
     if evaluation.failed:
         reasons = "\n".join(f"{item.name}: {item.reason}\n{item.details}" for item in evaluation.failed)
         (folder / "failed_photos.txt").write_text(reasons)
+    if read_photo is None:
+        return
     for rank, position in enumerate(worst_photos(evaluation), start=1):
         photo = evaluation.evaluated[position]
         picture = draw_photo(photo, read_photo(photo.path, photo.sha256), evaluation.thresholds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,10 +48,20 @@ def load_run(store: OpenStore, run_id: str) -> BenchmarkRun:
         return read_run(Path(store.client.download_artifacts(run_id, RUN_FILE, folder)))
 
 
-def join_sweep(store: OpenStore, run_id: str, sweep_id: str) -> None:
-    """Make a run that exists one of a sweep's; it stays one of those that it belongs to."""
-    before = store.client.get_run(run_id).data.tags.get("sweep_id", "")
-    store.client.set_tag(run_id, "sweep_id", f"{before} {sweep_id}".strip())
+def join(store: OpenStore, run_id: str, tag: str, name: str) -> None:
+    """Make a run that exists one of a sweep's or a study's; it stays one of those that it belongs to."""
+    before = store.client.get_run(run_id).data.tags.get(tag, "").split()
+    if name not in before:
+        store.client.set_tag(run_id, tag, " ".join([*before, name]))
+
+
+def find_tagged(store: OpenStore, tag: str, others: Mapping[str, str]) -> dict[str, str]:
+    """The runs that carry a tag, with its value; `others` are tags that they must have as well."""
+    return {
+        str(run.info.run_id): run.data.tags[tag]
+        for run in _search(store, f"tags.{tag} LIKE '%'")
+        if all(run.data.tags.get(name) == value for name, value in others.items())
+    }
 
 
 def _search(store: OpenStore, query: str, limit: int = 1000) -> Sequence[Run]:

@@ -1,0 +1,281 @@
+"""The ledger of a study: which points were tried, by whom, and what came of them. It outlives every worker.
+
+A point is claimed under a lock, so that no two workers try the same one and none goes past the budget. The trial of a
+worker that died is taken over by the next one. A point that was tried before is answered from the ledger and costs
+nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import secrets
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.trial import Trial, TrialState
+
+from harness.errors import BudgetError, ConflictError, HarnessError
+from harness.search.experiment import Budget, Experiment
+from harness.search.samplers import fixed_sampler, make_sampler
+from harness.search.space import Point, Value, point_key, points, size, suggest_point
+from harness.search.storage import Place, open_place
+from harness.search.trials import UNDER_WAY, Spending, State, TrialRecord, record_of
+
+#: How often a sampler may propose what was tried before, until a point is drawn from those that were not.
+_MOST_DUPLICATES = 20
+#: Spaces with more points than this are not listed.
+_MOST_POINTS = 100_000
+#: A trial that was asked for and not told within an hour is given up.
+_ASK_SECONDS = 3600
+#: A trial that has taken so many workers with it is not tried again.
+_MOST_ATTEMPTS = 3
+
+logging.getLogger("optuna").setLevel(logging.WARNING)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """One study, opened."""
+
+    experiment: Experiment
+    folder: Path
+    place: Place
+    study: optuna.Study
+
+    @classmethod
+    def open(cls, experiment: Experiment, folder: Path) -> Ledger:
+        """Open the study, made now if it is new. A study that was begun with another definition is refused."""
+        place = open_place(folder, experiment.study)
+        with place.exclusive():
+            study = optuna.create_study(
+                storage=place.storage,
+                study_name=experiment.study,
+                directions=list(experiment.objectives.values()),
+                sampler=make_sampler(experiment, 0),
+                load_if_exists=True,
+            )
+            ledger = cls(experiment, folder, place, study)
+            if "definition" not in study.user_attrs:
+                ledger.note("budget", experiment.budget.model_dump())
+                ledger.note("definition", experiment.definition())
+        ledger._check_definition()
+        return ledger
+
+    def _check_definition(self) -> None:
+        before, now = self.study.user_attrs["definition"], self.experiment.definition()
+        if changed := [key for key in now if now[key] != before.get(key)]:
+            raise ConflictError(
+                f"study {self.experiment.study}: its {' and '.join(changed)} changed since it was begun, and its trials "
+                f"would not be comparable; set `study:` in the experiment file to a new name"
+            )
+
+    def note(self, name: str, value: Any) -> None:
+        """Keep something about the study as a whole."""
+        self.study.set_user_attr(name, value)
+
+    def noted(self, name: str, default: Any = None) -> Any:
+        """What was kept about the study."""
+        return self.study.user_attrs.get(name, default)
+
+    def trials(self) -> list[TrialRecord]:
+        """All trials, in the order in which they were begun."""
+        return [record_of(trial) for trial in self.study.get_trials(deepcopy=False)]
+
+    def trial(self, number: int) -> TrialRecord:
+        """One trial."""
+        trials = self.trials()
+        if not 0 <= number < len(trials):
+            raise ConflictError(f"study {self.experiment.study} has no trial {number}; it has {len(trials)}, from 0 on")
+        return trials[number]
+
+    def spending(self) -> Spending:
+        """What was spent of the budget."""
+        return Spending.of(Budget.model_validate(self.noted("budget")), self.trials(), time.time())
+
+    def closed(self) -> str | None:
+        """Why no new trial may be begun, or None where one may."""
+        spending = self.spending()
+        if self.noted("cancelled"):
+            return "the search was cancelled"
+        if not spending.minutes_left:
+            return f"the budget of {spending.budget.minutes:g} minutes is spent"
+        if not spending.trials_left:
+            return f"the budget of {spending.budget.trials} trials is spent"
+        if self.noted("exhausted"):
+            return "every point of the space was tried"
+        return None
+
+    @contextmanager
+    def worker(self) -> Iterator[str]:
+        """A name under which trials are claimed, alive for as long as the block runs."""
+        name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+        with self.place.lease(name):
+            yield name
+
+    def claim(
+        self, worker: str, point: Mapping[str, Value] | None = None, proposed_by: str = "", hypothesis: str = ""
+    ) -> TrialRecord | None:
+        """A trial to evaluate, or None where the search is closed.
+
+        Without a point it is one that a dead worker left, else the sampler's. A point that was tried before comes back as
+        the trial that tried it. `worker` is empty for a trial that somebody outside asks for and will tell.
+        """
+        with self.place.exclusive():
+            if point is not None and (known := self._seen().get(point_key(point))):
+                return known
+            self._tidy()
+            if point is None and worker and not self._stopped():
+                for record in filter(self._is_left, self.trials()):
+                    return self._take_over(record, worker)
+            if self.closed():
+                return None
+            notes = {"proposed_by": proposed_by or self.experiment.sampler, "hypothesis": hypothesis}
+            trial = self._propose(point)
+            return self._register(trial, worker, notes) if trial else None
+
+    def adopt(self, number: int, worker: str, hypothesis: str) -> TrialRecord:
+        """Let a worker evaluate a trial that was asked for."""
+        with self.place.exclusive():
+            record = self.trial(number)
+            if record.state is not State.ASKED:
+                raise ConflictError(f"trial {number} is {record.state}; only one that was asked for can be run")
+            self._handle(number).set_user_attr("hypothesis", hypothesis)
+            return self._take_over(record, worker)
+
+    def tell(
+        self, number: int, values: Sequence[float], violations: Mapping[str, float], **notes: Any
+    ) -> TrialRecord:
+        """Finish a trial with the values of its objectives. Constraints hold where their violation is at most 0."""
+        with self._finishing(number, notes) as trial:
+            for name, violation in violations.items():
+                trial.set_constraint(name, violation)
+            self.study.tell(number, list(values))
+        return self.trial(number)
+
+    def prune(self, number: int, value: float, photos: int, **notes: Any) -> TrialRecord:
+        """Finish a trial early: `value` is that of the objective on its first photos."""
+        with self._finishing(number, notes) as trial:
+            trial.report(value, photos)
+            self.study.tell(number, state=TrialState.PRUNED)
+        return self.trial(number)
+
+    def fail(self, number: int, reason: str, **notes: Any) -> TrialRecord:
+        """Finish a trial that came to nothing."""
+        with self._finishing(number, {**notes, "reason": reason}):
+            self.study.tell(number, state=TrialState.FAIL)
+        return self.trial(number)
+
+    def give_back(self, number: int, reason: str) -> TrialRecord:
+        """Cancel a trial that was asked for; the budget gets it back."""
+        with self.place.exclusive():
+            record = self.trial(number)
+            if record.state is not State.ASKED:
+                raise ConflictError(f"trial {number} is {record.state}; only one that was asked for can be cancelled")
+            self._drop(number, reason)
+        return self.trial(number)
+
+    @contextmanager
+    def _finishing(self, number: int, notes: Mapping[str, Any]) -> Iterator[Trial]:
+        with self.place.exclusive():
+            record = self.trial(number)
+            if record.state not in UNDER_WAY:
+                raise ConflictError(f"trial {number} is {record.state} already")
+            trial = self._handle(number)
+            for name, value in {**notes, "seconds": time.time() - record.started}.items():
+                trial.set_user_attr(name, value)
+            yield trial
+
+    def _stopped(self) -> bool:
+        """Whether even what was begun must not go on."""
+        return bool(self.noted("cancelled")) or not self.spending().minutes_left
+
+    def _tidy(self) -> None:
+        """Put away trials that nobody will finish: asked for long ago, half made, or deadly."""
+        for record in self.trials():
+            if record.state is State.ASKED and time.time() - record.started > _ASK_SECONDS:
+                self._drop(record.number, "asked for and not told within an hour")
+            elif record.state is State.RUNNING and not record.worker:
+                self._drop(record.number, "its worker died before the point was chosen")
+            elif self._is_left(record) and record.attempts >= _MOST_ATTEMPTS:
+                self._handle(record.number).set_user_attr("reason", f"{record.attempts} workers died over it")
+                self.study.tell(record.number, state=TrialState.FAIL)
+
+    def _is_left(self, record: TrialRecord) -> bool:
+        """Whether a trial's worker is dead."""
+        return record.state is State.RUNNING and not self.place.is_alive(record.worker)
+
+    def _take_over(self, record: TrialRecord, worker: str) -> TrialRecord:
+        trial = self._handle(record.number)
+        for name, value in {"worker": worker, "attempts": record.attempts + 1, "started": time.time()}.items():
+            trial.set_user_attr(name, value)
+        return self.trial(record.number)
+
+    def _propose(self, point: Mapping[str, Value] | None) -> Trial | None:
+        """A new trial of Optuna's with a point that nobody has tried, or None where there is none left."""
+        if point is not None:
+            return self._ask(fixed_sampler(point))[0]
+        seen = self._seen()
+        if self.experiment.sampler != "grid":
+            for _ in range(_MOST_DUPLICATES):
+                trial, proposed = self._ask(make_sampler(self.experiment, len(self.study.trials)))
+                if (twin := seen.get(point_key(proposed))) is None:
+                    return trial
+                self._settle(trial, twin)
+        if (count := size(self.experiment.space)) is None or count > _MOST_POINTS:
+            raise HarnessError(f"study {self.experiment.study}: the sampler proposes only what was tried before")
+        untried = [one for one in points(self.experiment.space) if point_key(one) not in seen]
+        if not untried:
+            self.note("exhausted", True)
+            return None
+        chance = random.Random(len(seen))
+        return self._ask(fixed_sampler(untried[0] if self.experiment.sampler == "grid" else chance.choice(untried)))[0]
+
+    def _ask(self, sampler: optuna.samplers.BaseSampler) -> tuple[Trial, Point]:
+        self.study.sampler = sampler
+        trial = self.study.ask()
+        return trial, suggest_point(self.experiment.space, trial)
+
+    def _settle(self, trial: Trial, twin: TrialRecord) -> None:
+        """Answer a point that was tried before with what came of it then."""
+        trial.set_user_attr("mlflow_run_id", twin.run_id)
+        trial.set_user_attr("duplicate_of", twin.number)
+        if twin.state is State.COMPLETE:
+            self.study.tell(trial.number, list(twin.values))
+        else:
+            self.study.tell(trial.number, state=TrialState.FAIL)
+
+    def _register(self, trial: Trial, worker: str, notes: Mapping[str, Any]) -> TrialRecord:
+        # The worker's name comes last: a trial without one is known to be half made.
+        for name, value in {**notes, "started": time.time(), "worker": worker}.items():
+            trial.set_user_attr(name, value)
+        return self.trial(trial.number)
+
+    def _drop(self, number: int, reason: str) -> None:
+        trial = self._handle(number)
+        trial.set_user_attr("reason", reason)
+        trial.set_user_attr("cancelled", True)
+        self.study.tell(number, state=TrialState.FAIL)
+
+    def _seen(self) -> dict[str, TrialRecord]:
+        """The trials that count, by their points."""
+        return {point_key(trial.point): trial for trial in self.trials() if trial.counts}
+
+    def _handle(self, number: int) -> Trial:
+        self.study.sampler = fixed_sampler({})  # a trial consults its sampler on being made, whatever it is for
+        return Trial(self.study, self.study.get_trials(deepcopy=False)[number]._trial_id)
+
+
+def claim_or_refuse(ledger: Ledger, worker: str, point: Mapping[str, Value] | None = None, **notes: str) -> TrialRecord:
+    """A trial for somebody who asks for one; raises BudgetError where there is none to have."""
+    trial = ledger.claim(worker, point, **notes)
+    if trial is None:
+        raise BudgetError(f"study {ledger.experiment.study}: {ledger.closed()}; see its leaderboard, or propose the best")
+    return trial
