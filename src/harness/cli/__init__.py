@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
-from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mlflow, prepare, scan, stats
+from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mcp, mlflow, prepare, scan, search, stats
 
 COMMANDS: tuple[ModuleType, ...] = (
     prepare,
@@ -17,6 +17,8 @@ COMMANDS: tuple[ModuleType, ...] = (
     import_,
     export,
     confidence,
+    search,
+    mcp,
     cache,
     mlflow,
 )

@@ -24,11 +24,11 @@ LONG_SIDE = 1280
 GREEN, RED, ORANGE, GREY = (60, 160, 40), (40, 40, 220), (0, 140, 255), (150, 150, 150)
 
 
-def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds) -> bytes:
+def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds, long_side: int = LONG_SIDE) -> bytes:
     """The annotated photo as JPEG."""
     import cv2
 
-    image = _scaled(pixels)
+    image = _scaled(pixels, long_side)
     labels, found = photo.labels, photo.prediction
     _draw_links(image, photo)
     _draw_boxes(image, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
@@ -40,11 +40,11 @@ def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds) -> 
     return encoded.tobytes()
 
 
-def _scaled(image: Image) -> Image:
+def _scaled(image: Image, long_side: int) -> Image:
     import cv2
 
     height, width = image.shape[:2]
-    factor = LONG_SIDE / max(height, width)
+    factor = long_side / max(height, width)
     return np.asarray(cv2.resize(image, (round(width * factor), round(height * factor))), dtype=np.uint8)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import optuna
 
@@ -52,15 +53,21 @@ def importances(ledger: Ledger) -> dict[str, dict[str, float]]:
     trials, or where all came out the same."""
     done = [trial for trial in ledger.trials() if trial.state is State.COMPLETE]
     result = {}
-    for position, metric in enumerate(ledger.experiment.objectives):
+    for position, (metric, direction) in enumerate(ledger.experiment.objectives.items()):
         values = [trial.values[position] for trial in done]
         if len(values) < _FEWEST_FOR_IMPORTANCE or max(values) == min(values):
             continue
-        found = optuna.importance.get_param_importances(
-            ledger.study, target=lambda trial, position=position: trial.values[position]
-        )
+        # The measure is after low values, and warns of it whenever it is given a target.
+        sign = -1 if direction == "maximize" else 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found = optuna.importance.get_param_importances(ledger.study, target=_aim(position, sign))
         result[metric] = {name: round(share, 4) for name, share in found.items()}
     return result
+
+
+def _aim(position: int, sign: int) -> Callable[[optuna.trial.FrozenTrial], float]:
+    return lambda trial: sign * trial.values[position]
 
 
 def _summary(best: TrialRecord | None, gain: Gain | None, trials: Iterable[TrialRecord]) -> str:
