@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("archive",),
     ("results",),
     ("scoring",),
-    ("cache", "checks", "errors", "locks", "progress", "types"),
+    ("cache", "checks", "columns", "errors", "locks", "progress", "types"),
 )
 
 #: The parts that may import a vendor; vendors that are not listed are free for all.

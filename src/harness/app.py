@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -79,6 +80,7 @@ def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> N
 def _job(config: DictConfig) -> None:
     """One run: evaluate and show. Raises where the run is incomplete, so that every launcher reports it."""
     from harness.evaluate import evaluate
+    from harness.gate import Verdict
     from harness.records import run_name
     from harness.report.verdicts import text_judgement
 
@@ -94,6 +96,8 @@ def _job(config: DictConfig) -> None:
     print(f"{text_judgement(judgement)}\n")
     if result.reused:
         print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
+    if judgement.verdict is Verdict.NO_BASELINE:
+        print(f"To judge later runs against this one: {_COMMAND} baseline {result.run_id[:8]}\n")
     print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow", flush=True)
     if run.idle_steps:
         steps = ", ".join(run.idle_steps)
@@ -110,14 +114,15 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
     """Write the overview of a sweep, however it ended. A sweep that never got to a run leaves nothing behind."""
     tracking = [item for item in arguments if item.startswith("tracking")]
     try:
-        store = instantiate(compose(tracking), "tracking")
+        config = compose(tracking)
+        store = instantiate(config, "tracking")
     except HarnessError:
         return  # the sweep itself has failed on this, and says so
     from harness.tracking.sweeps import log_sweep
 
     overview = log_sweep(store, sweep_id) if store.exists else None
     if overview is None:
-        shutil.rmtree(store.folder / "sweeps" / sweep_id, ignore_errors=True)
+        shutil.rmtree(Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id, ignore_errors=True)
         return
     print(f"\nSweep {sweep_id}: {overview.jobs} runs\n\n{overview.table}\n")
     for same in overview.identical:

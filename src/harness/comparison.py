@@ -6,7 +6,7 @@ have no ledger: their counts do not mean the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -105,6 +105,15 @@ class Comparison:
         kinds = {kind: tuple(photo for photo in self.photos if photo.change is kind) for kind in self.ORDER}
         return {kind: photos for kind, photos in kinds.items() if photos}
 
+    def by_photo(self) -> dict[Change, tuple[tuple[PhotoChange, ...], ...]]:
+        """The same, the changes of one photo together and the photos with most new errors first."""
+        grouped: dict[str, list[PhotoChange]] = {}
+        for photo in self.photos:
+            grouped.setdefault(photo.sha256, []).append(photo)
+        ranked = sorted(grouped.values(), key=lambda changes: -sum(each.lost + each.invented for each in changes))
+        kinds = {kind: tuple(tuple(each) for each in ranked if _together(each) is kind) for kind in self.ORDER}
+        return {kind: photos for kind, photos in kinds.items() if photos}
+
     def totals(self) -> dict[str, tuple[int, int]]:
         """Scorecard -> how many of what it looks for were lost and how many found, over all photos."""
         return {
@@ -140,6 +149,11 @@ def config_diff(run: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[Config
     """Only what differs, by key."""
     keys = sorted(run.keys() | base.keys())
     return tuple(ConfigChange(key, base.get(key), run.get(key)) for key in keys if base.get(key) != run.get(key))
+
+
+def _together(changes: Iterable[PhotoChange]) -> Change:
+    kinds = {change.change for change in changes}
+    return kinds.pop() if len(kinds) == 1 else Change.MIXED
 
 
 def _outcome(photo: PhotoResult, scorecard: str) -> Outcome | None:

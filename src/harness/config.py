@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from harness.pipeline.cache import CacheConfig
     from harness.references.sets import ReferenceSet
     from harness.results import ExtraSource, Thresholds
-    from harness.tracking.store import LocalStore
+    from harness.tracking.store import Store
 
 
 @dataclass
@@ -82,7 +82,7 @@ class RunSpec:
     cache: CacheConfig
     extras: tuple[ExtraSource, ...]
     gate: Gate
-    tracking: LocalStore
+    tracking: Store
     params: Mapping[str, str]
     config_yaml: str
     study: str | None = None

@@ -52,7 +52,7 @@ def evaluate(spec: RunSpec) -> RunResult:
     """Run one configuration on one reference set, judge it against the baseline and log it."""
     references = spec.references.load()
     store = spec.tracking.open()
-    baseline = find_baseline(store, references.digest)
+    baseline = find_baseline(store, references.digest, references.split)
     key = run_key(spec, references, baseline.run_id)
     if not spec.force and (found := find_finished(store, key)):
         return reuse(spec, store, found, baseline)

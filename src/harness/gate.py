@@ -78,7 +78,8 @@ class Gate:
 @dataclass(frozen=True)
 class MetricVerdict:
     """One metric of both runs. `gain`, `low` and `high` are sign-normalised: plus is better. A metric that is not made
-    of items, such as seconds, has no interval; an informational one no verdict."""
+    of items, such as seconds, has no interval and is judged by its tolerance alone; an informational one has no
+    verdict."""
 
     metric: str
     baseline: float
@@ -108,15 +109,16 @@ def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, se
     if not candidate.complete:
         return Judgement(Verdict.INCOMPLETE, tuple(_failures(candidate)))
     if baseline is None:
-        return Judgement(Verdict.NO_BASELINE, ("none is pinned yet: harness baseline RUN",))
+        return Judgement(Verdict.NO_BASELINE, ("no run is pinned as the baseline yet",))
     if missing := tuple(_missing(candidate, baseline)):
         return Judgement(Verdict.INCOMPLETE, missing)
     if differences := tuple(_differences(candidate, baseline)):
         return Judgement(Verdict.INCOMPARABLE, differences)
     metrics = tuple(_judge_metrics(gate, candidate, baseline, seed))
-    verdicts = {metric.verdict for metric in metrics}
-    worst = next((v for v in (Verdict.REGRESSED, Verdict.IMPROVED) if v in verdicts), Verdict.WITHIN_NOISE)
-    return Judgement(worst, metrics=metrics)
+    unmeasured = tuple(_unmeasured(gate, candidate, baseline))
+    verdicts = {metric.verdict for metric in metrics} | ({Verdict.INCOMPLETE} if unmeasured else set())
+    order = (Verdict.REGRESSED, Verdict.INCOMPLETE, Verdict.IMPROVED)
+    return Judgement(next((v for v in order if v in verdicts), Verdict.WITHIN_NOISE), unmeasured, metrics)
 
 
 def paired(candidate: BenchmarkRun, baseline: BenchmarkRun, seed: int = 0) -> dict[str, PairedRate]:
@@ -138,17 +140,30 @@ def _judge_metrics(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun, 
             yield _paired_verdict(name, rule, rates[name], moved.get(name))
         elif name in candidate.metrics and name in baseline.metrics:
             before, after = baseline.metrics[name], candidate.metrics[name]
-            yield MetricVerdict(name, before, after, rule.sign * (after - before), None, None, None, None)
+            gain = rule.sign * (after - before)
+            verdict = None if rule.informational else _verdict(int(np.sign(gain)), gain, rule, before)
+            yield MetricVerdict(name, before, after, gain, None, None, None, verdict)
 
 
 def _paired_verdict(name: str, rule: Rule, rate: PairedRate, moved: int | None) -> MetricVerdict:
     difference = rate.difference()
     low, high = sorted(rule.sign * end for end in (difference.low, difference.high)) if difference else (None, None)
-    verdict = None
-    if moved is not None:
-        felt = moved if abs(rate.delta) > rule.tolerance(rate.baseline) else 0
-        verdict = {-1: Verdict.REGRESSED, 0: Verdict.WITHIN_NOISE, 1: Verdict.IMPROVED}[felt]
-    return MetricVerdict(name, rate.baseline, rate.candidate, rule.sign * rate.delta, low, high, rate.items, verdict)
+    gain = rule.sign * rate.delta
+    verdict = None if moved is None else _verdict(moved, gain, rule, rate.baseline)
+    return MetricVerdict(name, rate.baseline, rate.candidate, gain, low, high, rate.items, verdict)
+
+
+def _verdict(moved: int, gain: float, rule: Rule, baseline: float) -> Verdict:
+    """Which way a metric moved, if it moved by more than its tolerance."""
+    felt = moved if abs(gain) > rule.tolerance(baseline) else 0
+    return {-1: Verdict.REGRESSED, 0: Verdict.WITHIN_NOISE, 1: Verdict.IMPROVED}[felt]
+
+
+def _unmeasured(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
+    """Gated metrics that the baseline has and the run has not, as the precision of a run that finds nothing."""
+    for name, rule in gate.rules.items():
+        if not rule.informational and name in baseline.metrics and name not in candidate.metrics:
+            yield f"{name}: nothing to measure it on in this run; the baseline has {baseline.metrics[name]:.4f}"
 
 
 def _failures(run: BenchmarkRun) -> Iterator[str]:

@@ -6,7 +6,24 @@ import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
-from harness.cli import cache, confidence, export, freeze, frozen_list, import_, mcp, mlflow, prepare, scan, search, stats
+from harness.cli import (
+    baseline,
+    cache,
+    clean,
+    compare,
+    confidence,
+    export,
+    freeze,
+    frozen_list,
+    import_,
+    list_,
+    mcp,
+    mlflow,
+    prepare,
+    scan,
+    search,
+    stats,
+)
 
 COMMANDS: tuple[ModuleType, ...] = (
     prepare,
@@ -17,6 +34,10 @@ COMMANDS: tuple[ModuleType, ...] = (
     import_,
     export,
     confidence,
+    baseline,
+    list_,
+    compare,
+    clean,
     search,
     mcp,
     cache,
@@ -25,17 +46,13 @@ COMMANDS: tuple[ModuleType, ...] = (
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Parse and run one command."""
-    parser = argparse.ArgumentParser(prog="harness", allow_abbrev=False)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        own = commands.add_parser(command.NAME, help=command.HELP, description=command.__doc__, allow_abbrev=False)
-        command.configure(own)
-        own.set_defaults(run=command.run)
-    # argparse gives up on overrides that follow an option: it has filled them, with nothing, before the option.
-    parsed, rest = parser.parse_known_args(arguments)
-    if any(item.startswith("-") or "=" not in item for item in rest) or (rest and not hasattr(parsed, "overrides")):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if rest:
-        parsed.overrides += rest
-    return int(parsed.run(parsed))
+    """Parse and run one command. Options may stand anywhere among the other arguments."""
+    name, *rest = arguments
+    names = {command.NAME: command for command in COMMANDS}
+    if name not in names:
+        listed = ", ".join(names)
+        argparse.ArgumentParser(prog="harness").error(f"invalid choice: {name!r} (choose from {listed})")
+    command = names[name]
+    parser = argparse.ArgumentParser(prog=f"harness {name}", description=command.__doc__, allow_abbrev=False)
+    command.configure(parser)
+    return int(command.run(parser.parse_intermixed_args(rest)))

@@ -8,8 +8,8 @@ goes on.
 from __future__ import annotations
 
 import argparse
-import sys
 
+from harness.cli.asking import confirm
 from harness.cli.staging import add_overrides, compose_staging, counted, listing, open_store
 
 NAME = "prepare"
@@ -42,7 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     if added.unreadable:
         print(listing(added.unreadable.values()), flush=True)
     if arguments.reset_labels:
-        _confirm(arguments.force, f"Take all labels and links of {store.root} away? A backup is kept.")
+        confirm(
+            arguments.force,
+            f"Take all labels and links of {store.root} away? A backup is kept.",
+            "--reset-labels takes all labels away",
+        )
         print(f"Labels taken away; backup in {reset_labels(store)}", flush=True)
     result = suggest(store, pipeline, refresh=arguments.refresh)
     if not result.photos and not result.failed:
@@ -55,15 +59,3 @@ def run(arguments: argparse.Namespace) -> int:
         reasons = listing(f"{name}: {reason}" for name, reason in result.failed.items())
         raise IncompleteError(f"no suggestions for {counted(len(result.failed), 'photo')}:\n{reasons}")
     return 0
-
-
-def _confirm(force: bool, question: str) -> None:
-    """Go on only after a yes, or with -f."""
-    from harness.errors import ConfigError
-
-    if force:
-        return
-    if not sys.stdin.isatty():
-        raise ConfigError("--reset-labels takes all labels away; say -f where nobody can be asked")
-    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
-        raise ConfigError("nothing was changed")

@@ -25,7 +25,7 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: argparse._ActionsContainer) -> None:
     """The switch for programs that read the output."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from harness.columns import aligned
 from harness.gate import Judgement, MetricVerdict
 
 NAMES = ("metric", "baseline", "this run", "gain", "95 % interval", "verdict")
@@ -13,7 +12,7 @@ def text_judgement(judgement: Judgement) -> str:
     """For a terminal."""
     lines = [f"Verdict: {judgement.verdict}", *(f"  {reason}" for reason in judgement.reasons)]
     if judgement.metrics:
-        lines += ["", *_aligned([NAMES, *(_cells(item) for item in judgement.metrics)])]
+        lines += ["", *aligned([NAMES, *(_cells(item) for item in judgement.metrics)])]
     return "\n".join(lines)
 
 
@@ -31,8 +30,3 @@ def _cells(item: MetricVerdict) -> tuple[str, ...]:
     interval = f"[{item.low:+.4f}, {item.high:+.4f}]" if known else ""
     verdict = str(item.verdict or "for information")
     return (item.metric, f"{item.baseline:.4f}", f"{item.candidate:.4f}", f"{item.gain:+.4f}", interval, verdict)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

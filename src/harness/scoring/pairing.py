@@ -23,6 +23,8 @@ from harness.scoring.uncertainty import RESAMPLES, Interval, Sides, resampled_ra
 
 #: How often one of the rates that are judged together may be called worse, or better, when none is.
 ALPHA = 0.05
+#: A spread or a difference below this is rounding.
+_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,16 @@ class PairedDifference:
 
 @dataclass(frozen=True, slots=True)
 class PairedRate:
-    """Candidate minus baseline for one rate, and the same in every resample; NaN where a resample has no rate."""
+    """Candidate minus baseline for one rate, and the same in every resample; NaN where a resample has no rate.
+
+    Of the `items`, `counted` have a part in the rate: a photo without a face has none in a rate of faces.
+    """
 
     baseline: float
     candidate: float
     resampled: Floats
     items: int
+    counted: int
 
     @property
     def delta(self) -> float:
@@ -83,6 +89,7 @@ def paired_rates(
             candidate=_rate(candidate[name]),
             resampled=drawn[1, name] - drawn[0, name],
             items=len(baseline[name][0]),
+            counted=int(np.count_nonzero((baseline[name][1] > 0) | (candidate[name][1] > 0))),
         )
         for name in shared
     }
@@ -93,18 +100,19 @@ def judge_together(rates: Mapping[str, PairedRate], signs: Mapping[str, int], al
 
     `signs` has 1 for a rate that is better when higher and -1 for one that is better when lower. Each rate is measured
     in its own standard errors; the yardstick is how far the lowest (or highest) of all of them strays, over the
-    resamples, from what was measured.
+    resamples, from what was measured. Where all resamples agree, every item moved alike, and the yardstick is how
+    likely that is when each might as well have moved the other way.
     """
-    known = {name: rate for name, rate in rates.items() if np.nanstd(rate.resampled) > 0}
+    verdicts = {name: signs[name] * _moved_alike(rate, alpha / len(rates)) for name, rate in rates.items()}
+    spread = {name: float(np.nanstd(rate.resampled)) for name, rate in rates.items()}
+    known = {name: rate for name, rate in rates.items() if spread[name] > _NO_SPREAD}
     if not known:
-        return dict.fromkeys(rates, 0)
-    spread = {name: float(np.nanstd(rate.resampled)) for name, rate in known.items()}
+        return verdicts
     strayed = np.stack(
         [signs[name] * (rate.resampled - rate.delta) / spread[name] for name, rate in known.items()], axis=1
     )
     strayed = np.nan_to_num(strayed, nan=0.0)
     lowest, highest = np.quantile(strayed.min(axis=1), alpha), np.quantile(strayed.max(axis=1), 1 - alpha)
-    verdicts = dict.fromkeys(rates, 0)
     for name, rate in known.items():
         moved = signs[name] * rate.delta / spread[name]
         verdicts[name] = -1 if moved < lowest else 1 if moved > highest else 0
@@ -119,6 +127,12 @@ def paired_difference(
     rates = paired_rates(tally_sides(baseline, scored), tally_sides(candidate, scored), seed, resamples)
     differences = {metric: rate.difference() for metric, rate in rates.items()}
     return {metric: difference for metric, difference in differences.items() if difference is not None}
+
+
+def _moved_alike(rate: PairedRate, alpha: float) -> int:
+    """1 or -1 where every item raised or lowered the rate, and there are enough of them for that to be no accident."""
+    certain = np.nanstd(rate.resampled) <= _NO_SPREAD and abs(rate.delta) > _NO_SPREAD
+    return int(np.sign(rate.delta)) if certain and 0.5**rate.counted <= alpha else 0
 
 
 def _known(sides: Sides) -> bool:

@@ -118,7 +118,7 @@ def _is_plumbing(key: str) -> bool:
 def baseline(ledger: Ledger) -> BaselineView:
     """What a trial has to beat."""
     base = known_base(ledger)
-    pinned = find_baseline(open_runs(ledger.experiment), base.data_digest)
+    pinned = find_baseline(open_runs(ledger.experiment), base.data_digest, ledger.experiment.split)
     visible = pinned.run is not None and pinned.run.metadata.data_digest == base.data_digest
     shown = run_view(pinned.run_id, pinned.run) if visible and pinned.run and pinned.run_id else None
     note = "" if shown else "nobody has pinned a baseline on these photos; trials are held against the base"

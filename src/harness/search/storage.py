@@ -95,7 +95,7 @@ class PostgresPlace:
             address = make_url(url)
             if address.get_backend_name() != "postgresql":
                 raise ConfigError(f"{VARIABLE}: expected postgresql://..., got {address.get_backend_name()}://...")
-            address = address.set(drivername="postgresql+psycopg")
+            address = address.set(drivername="postgresql+psycopg2")
             self._study = study
             self._engine: Engine = create_engine(address, poolclass=NullPool, isolation_level="AUTOCOMMIT")
             # Two processes that make the tables of a new database at once would ruin each other's work.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.archive import RUN_FILE, BenchmarkRun, read_run
+from harness.errors import ConfigError, HarnessError
 from harness.tracking.store import OpenStore
 
 if TYPE_CHECKING:
@@ -16,6 +18,47 @@ if TYPE_CHECKING:
 
 #: Present on the runs that are baselines, with the time at which they were pinned.
 BASELINE_TAG = "baseline"
+#: Present on the runs that a search made, with its name.
+STUDY_TAG = "study"
+#: What stands for the newest run where a run is asked for.
+LATEST = "latest"
+_PAGE = 1000
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A run as the store lists it. `pinned` is when it became a baseline, and `judged_against` the baseline that its
+    verdict is about; both are empty where there is none."""
+
+    run_id: str
+    name: str
+    status: str
+    started: datetime
+    data_name: str = ""
+    data_split: str = ""
+    data_digest: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    verdict: str = ""
+    judged_against: str = ""
+    pinned: str = ""
+    study: str = ""
+    sweep_ids: tuple[str, ...] = ()
+    note: str = ""
+    artifacts: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its end with every photo evaluated."""
+        return self.status == "FINISHED"
+
+    @property
+    def short_id(self) -> str:
+        """Enough of the id to name the run by."""
+        return self.run_id[:8]
+
+    def same_data(self, other: RunEntry) -> bool:
+        """Whether both runs are on the same photos, labels and split."""
+        return (self.data_digest, self.data_split) == (other.data_digest, other.data_split)
 
 
 @dataclass(frozen=True)
@@ -26,26 +69,74 @@ class Baseline:
     run: BenchmarkRun | None = None
 
 
+def list_runs(store: OpenStore, query: str = "") -> list[RunEntry]:
+    """Every run, newest first."""
+    return [_entry(run) for run in _search(store, store.runs_experiment, query)]
+
+
+def list_sweeps(store: OpenStore) -> list[RunEntry]:
+    """The overview of every sweep, newest first."""
+    return [_entry(run) for run in _search(store, store.sweeps_experiment)]
+
+
+def find_run(runs: Sequence[RunEntry], wanted: str) -> RunEntry:
+    """The run that a person means by an id, the beginning of one, a name (the newest of that name) or `latest`."""
+    if not runs:
+        raise ConfigError("the store has no runs yet")
+    if wanted == LATEST:
+        return runs[0]
+    named = [run for run in runs if wanted in (run.run_id, run.name)]
+    if named:
+        return named[0]
+    begun = [run for run in runs if wanted and run.run_id.startswith(wanted)]
+    if len(begun) > 1:
+        raise ConfigError(f"{wanted}: {len(begun)} runs have an id that begins so; write more of it")
+    if not begun:
+        raise ConfigError(f"{wanted}: no run has this id or name")
+    return begun[0]
+
+
 def find_finished(store: OpenStore, key: str) -> str | None:
     """The newest finished run with this key."""
-    runs = _search(store, f"tags.key = '{key}' and attributes.status = 'FINISHED'", 1)
-    return str(runs[0].info.run_id) if runs else None
+    query = f"tags.key = '{key}' and attributes.status = 'FINISHED'"
+    newest = next(_search(store, store.runs_experiment, query, page=1), None)
+    return None if newest is None else str(newest.info.run_id)
 
 
-def find_baseline(store: OpenStore, data_digest: str) -> Baseline:
+def find_baseline(store: OpenStore, data_digest: str, data_split: str) -> Baseline:
     """The baseline of these data; where they have none, the one pinned last, so that the difference is told."""
-    pinned = sorted(_search(store, f"tags.{BASELINE_TAG} LIKE '%'"), key=lambda run: run.data.tags[BASELINE_TAG])
-    own = [run for run in pinned if run.data.tags.get("data.digest") == data_digest]
-    if not pinned:
-        return Baseline()
-    run_id = str((own or pinned)[-1].info.run_id)
-    return Baseline(run_id, load_run(store, run_id))
+    best = nearest_baseline(list_runs(store, f"tags.{BASELINE_TAG} LIKE '%'"), data_digest, data_split)
+    return Baseline() if best is None else Baseline(best.run_id, load_run(store, best.run_id))
+
+
+def nearest_baseline(runs: Sequence[RunEntry], data_digest: str, data_split: str) -> RunEntry | None:
+    """Among the pinned runs the one of these data, or else the one pinned last."""
+    pinned = [run for run in runs if run.pinned]
+    near = [(run.data_digest == data_digest, run.data_split == data_split, run.pinned) for run in pinned]
+    return max(zip(near, pinned, strict=True), key=lambda pair: pair[0], default=(None, None))[1]
+
+
+def find_base(runs: Sequence[RunEntry], run: RunEntry) -> RunEntry:
+    """What a run is compared with where nothing is named: the baseline of its data, or the one pinned last."""
+    base = nearest_baseline(runs, run.data_digest, run.data_split)
+    if base is None:
+        raise ConfigError("no run is pinned as the baseline yet; name a run to compare with, or pin one")
+    if base.run_id == run.run_id:
+        raise ConfigError(f"run {run.short_id} is itself the baseline; name a run to compare it with")
+    return base
 
 
 def load_run(store: OpenStore, run_id: str) -> BenchmarkRun:
     """A run from its archive."""
+    from mlflow.exceptions import MlflowException
+
     with tempfile.TemporaryDirectory() as folder:
-        return read_run(Path(store.client.download_artifacts(run_id, RUN_FILE, folder)))
+        try:
+            path = Path(store.client.download_artifacts(run_id, RUN_FILE, folder))
+        except (MlflowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise HarnessError(f"run {run_id}: its {RUN_FILE} cannot be had from the store: {reason}") from error
+        return read_run(path)
 
 
 def join(store: OpenStore, run_id: str, tag: str, name: str) -> None:
@@ -59,11 +150,38 @@ def find_tagged(store: OpenStore, tag: str, others: Mapping[str, str]) -> dict[s
     """The runs that carry a tag, with its value; `others` are tags that they must have as well."""
     return {
         str(run.info.run_id): run.data.tags[tag]
-        for run in _search(store, f"tags.{tag} LIKE '%'")
+        for run in _search(store, store.runs_experiment, f"tags.{tag} LIKE '%'")
         if all(run.data.tags.get(name) == value for name, value in others.items())
     }
 
 
-def _search(store: OpenStore, query: str, limit: int = 1000) -> Sequence[Run]:
-    found: Sequence[Run] = store.client.search_runs([store.runs_experiment], query, max_results=limit)
-    return found
+def _search(store: OpenStore, experiment: str, query: str = "", page: int = _PAGE) -> Iterator[Run]:
+    """Runs that match, newest first, page by page."""
+    token = None
+    while True:
+        found = store.client.search_runs([experiment], query, max_results=page, page_token=token)
+        yield from found
+        token = found.token
+        if not token:
+            return
+
+
+def _entry(run: Run) -> RunEntry:
+    tags = run.data.tags
+    return RunEntry(
+        run_id=str(run.info.run_id),
+        name=str(run.info.run_name),
+        status=str(run.info.status),
+        started=datetime.fromtimestamp(run.info.start_time / 1000, UTC),
+        data_name=tags.get("data.name", ""),
+        data_split=tags.get("data.split", ""),
+        data_digest=tags.get("data.digest", ""),
+        metrics=run.data.metrics,
+        verdict=tags.get("verdict", ""),
+        judged_against=tags.get("verdict.baseline", ""),
+        pinned=tags.get(BASELINE_TAG, ""),
+        study=tags.get(STUDY_TAG, tags.get(f"{STUDY_TAG}.keep", "")),
+        sweep_ids=tuple(tags.get("sweep_id", "").split()),
+        note=tags.get("note", ""),
+        artifacts=str(run.info.artifact_uri),
+    )

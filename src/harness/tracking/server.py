@@ -14,6 +14,7 @@ import urllib.request
 import webbrowser
 
 from harness.errors import HarnessError
+from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore
 from harness.tracking.sweeps import runs_page
 
@@ -21,8 +22,10 @@ HOST = "127.0.0.1"
 _SECONDS_TO_START = 120.0
 
 
-def serve(store: LocalStore, port: int, open_browser: bool) -> int:
-    """Run the server until it ends or Ctrl-C; returns its exit code."""
+def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int:
+    """Show the runs of a store. A server has its pages already; for a local store one runs until it ends or Ctrl-C."""
+    if isinstance(store, ServerStore):
+        return _visit(f"{store.uri}/{runs_page(store.open().runs_experiment)}", open_browser)
     if not store.exists:
         raise HarnessError(f"no runs in {store.folder} yet; make one with: harness preset=fast")
     if _in_use(port):
@@ -46,6 +49,14 @@ def serve(store: LocalStore, port: int, open_browser: bool) -> int:
         finally:
             signal.signal(signal.SIGTERM, before)
             _stop(server)
+
+
+def _visit(page: str, open_browser: bool) -> int:
+    """Show where the pages of a server are."""
+    print(f"MLflow is at {page}", flush=True)
+    if open_browser:
+        webbrowser.open(page)
+    return 0
 
 
 def _stop(server: subprocess.Popen[bytes]) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote, urlsplit
 
 from harness.errors import HarnessError
 from harness.locks import file_lock
@@ -24,6 +28,24 @@ class OpenStore:
     sweeps_experiment: str
 
 
+class Store(Protocol):
+    """Where runs are kept: the class behind a choice such as `tracking=local`."""
+
+    @property
+    def place(self) -> str:
+        """Where that is, in words for the user."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to look at; False only where opening would make something new."""
+
+    def open(self) -> OpenStore:
+        """Make the store ready. Raises a HarnessError where that cannot be done."""
+
+    def erase(self, opened: OpenStore, run_ids: Iterable[str]) -> str:
+        """Delete runs with their artifacts, as far as the store allows; says how far that is."""
+
+
 @dataclass(frozen=True)
 class LocalStore:
     """SQLite and a folder of artifacts under `root`. Runs go to `experiment`, overviews of sweeps to a second one."""
@@ -35,6 +57,11 @@ class LocalStore:
     def folder(self) -> Path:
         """The store's folder as an absolute path: MLflow keeps it in the database."""
         return Path(self.root).resolve()
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return str(self.folder)
 
     @property
     def uri(self) -> str:
@@ -52,8 +79,7 @@ class LocalStore:
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
-        for chatty in ("alembic", "mlflow.store.db.utils"):
-            logging.getLogger(chatty).setLevel(logging.WARNING)
+        quiet_mlflow()
         try:
             with file_lock(self.folder / ".lock"):
                 client = MlflowClient(self.uri)
@@ -61,18 +87,52 @@ class LocalStore:
                 with sqlite3.connect(self.folder / "mlflow.db") as database:
                     database.execute("PRAGMA journal_mode=WAL")
                 database.close()
-                return OpenStore(
-                    client,
-                    self._experiment(client, self.experiment),
-                    self._experiment(client, f"{self.experiment}-sweeps"),
-                )
+                return open_experiments(client, self.experiment, self.folder / "artifacts")
         except (OSError, MlflowException, SQLAlchemyError) as error:
             reason = str(error).splitlines()[0]
             raise HarnessError(f"tracking.root: cannot open the MLflow store in {self.folder}: {reason}") from error
 
-    def _experiment(self, client: MlflowClient, name: str) -> str:
-        found = client.get_experiment_by_name(name)
-        if found is not None:
-            return str(found.experiment_id)
-        artifacts = self.folder / "artifacts" / name
-        return str(client.create_experiment(name, artifact_location=artifacts.as_uri()))
+    def erase(self, opened: OpenStore, run_ids: Iterable[str]) -> str:
+        """For good: MLflow's own delete would leave every file and row in place.
+
+        Files go first, so that a run is listed until nothing of it is left.
+        """
+        for run_id in run_ids:
+            artifacts = Path(unquote(urlsplit(opened.client.get_run(run_id).info.artifact_uri).path))
+            if artifacts.parent.name == run_id:
+                shutil.rmtree(artifacts.parent, ignore_errors=not artifacts.parent.exists())
+            # What `mlflow gc` does for one run; the command itself would also purge whatever else is in MLflow's bin.
+            opened.client._tracking_client.store._hard_delete_run(run_id)
+        return "deleted for good, artifacts included"
+
+
+def quiet_mlflow() -> None:
+    """Keep MLflow from printing links and progress bars among what the harness prints."""
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    for chatty in ("alembic", "mlflow.store.db.utils"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def open_experiments(client: MlflowClient, name: str, artifacts: Path | None = None) -> OpenStore:
+    """The experiment of runs and the one of sweeps; `artifacts` is the folder for theirs, where the store has one."""
+    runs, sweeps = (_experiment(client, each, artifacts) for each in (name, f"{name}-sweeps"))
+    return OpenStore(client, runs, sweeps)
+
+
+def _experiment(client: MlflowClient, name: str, artifacts: Path | None) -> str:
+    """Its id. Somebody else may create it in between: then theirs is taken."""
+    from mlflow.exceptions import MlflowException
+
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        location = None if artifacts is None else (artifacts / name).as_uri()
+        try:
+            return str(client.create_experiment(name, artifact_location=location))
+        except MlflowException as error:
+            found = client.get_experiment_by_name(name) if error.error_code == "RESOURCE_ALREADY_EXISTS" else None
+            if found is None:
+                raise
+    if found.lifecycle_stage != "active":
+        raise HarnessError(f"tracking.experiment: {name} is deleted in MLflow; restore it there or choose another name")
+    return str(found.experiment_id)

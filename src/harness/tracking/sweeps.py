@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from harness.tracking.runs import RunRecord, tracked_run
-from harness.tracking.store import LocalStore
+from harness.tracking.store import Store
 
 HEADLINES = ("number/f1", "ocr/accuracy", "bib/f1", "face/f1", "link/f1", "runtime/pipeline_seconds")
 _MOST_JOBS = 1000
@@ -35,7 +35,7 @@ def runs_page(experiment: str, search: str = "", chart: bool = False) -> str:
     return f"#/experiments/{experiment}/runs?workflowType=machine_learning{mode}{filtered}"
 
 
-def log_sweep(store: LocalStore, sweep_id: str) -> SweepOverview | None:
+def log_sweep(store: Store, sweep_id: str) -> SweepOverview | None:
     """Write the overview of the sweep's runs so far; None where no job got as far as a run."""
     opened = store.open()
     search = f"tags.sweep_id LIKE '%{sweep_id}%'"

@@ -1,0 +1,55 @@
+"""Which runs may go, and which stay and why. Nothing is deleted here: `Store.erase` does that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from harness.tracking.catalog import RunEntry
+
+#: A run that is under way for longer than this was killed without a word.
+GIVEN_UP = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class CleanPlan:
+    """The runs that go, those that stay with the reason, and the overviews of sweeps of which no run is left."""
+
+    runs: tuple[RunEntry, ...]
+    kept: tuple[tuple[RunEntry, str], ...]
+    sweeps: tuple[RunEntry, ...]
+
+    @property
+    def doomed(self) -> tuple[RunEntry, ...]:
+        """All that goes."""
+        return self.runs + self.sweeps
+
+
+def plan_clean(
+    runs: Sequence[RunEntry], sweeps: Sequence[RunEntry], keep_latest: int = 0, now: datetime | None = None
+) -> CleanPlan:
+    """Every run goes but the newest `keep_latest`, the baselines, those of a study and those under way."""
+    now = now or datetime.now(UTC)
+    kept, doomed = [], []
+    for rank, run in enumerate(sorted(runs, key=lambda run: run.started, reverse=True), start=1):
+        reason = _reason(run, rank <= keep_latest, now)
+        if reason:
+            kept.append((run, reason))
+        else:
+            doomed.append(run)
+    # A sweep of which nothing was ever found among the runs is as dead as one whose runs go now.
+    alive = {sweep_id for run, _ in kept for sweep_id in run.sweep_ids}
+    dead = tuple(sweep for sweep in sweeps if not alive & set(sweep.sweep_ids))
+    return CleanPlan(tuple(doomed), tuple(kept), dead)
+
+
+def _reason(run: RunEntry, latest: bool, now: datetime) -> str:
+    """Why a run stays; empty where it may go."""
+    if run.pinned:
+        return f"baseline of {run.data_name} ({run.data_split})"
+    if run.study:
+        return f"the study {run.study} refers to it"
+    if run.status == "RUNNING" and now - run.started < GIVEN_UP:
+        return "under way"
+    return "one of the latest" if latest else ""
