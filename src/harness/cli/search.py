@@ -42,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trials", type=int, metavar="N", help="budget of the study in trials, over all its runs")
     parser.add_argument("--minutes", type=float, metavar="M", help="budget of the study in minutes of work")
     parser.add_argument("--workers", type=int, default=1, metavar="W", help="processes side by side (default: 1)")
+    parser.add_argument("--resume", action="store_true", help="go on with a search that was cancelled")
     parser.add_argument("--hypothesis", default="", metavar="TEXT", help="what a point of your own is to find out")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -65,7 +66,8 @@ def _search(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"{arguments.what}: expected an experiment file, or one of: {', '.join(_VERBS)}")
     if arguments.workers < 1:
         raise ConfigError("--workers: expected at least 1")
-    view = verbs.run(arguments.what, arguments.trials, arguments.minutes, arguments.workers)
+    verbs.prepare(arguments.what, arguments.trials, arguments.minutes, arguments.resume)
+    view = verbs.run(arguments.what, arguments.workers)
     if arguments.json:
         show_json(verbs.plain(view))
     else:
@@ -110,15 +112,10 @@ def _ask(arguments: argparse.Namespace) -> int:
 
     (study,) = _taken(arguments, "STUDY")
     view = verbs.ask(study)
-    base = " ".join(verbs.open_study(study).experiment.base)
-    _show(
-        arguments,
-        view,
-        lambda: (
-            f"trial {view.trial}: {' '.join(view.overrides)}\n"
-            f"run it:   {COMMAND} {base} {' '.join(view.overrides)}\ntell it:  {COMMAND} search tell {study} {view.trial} RUN"
-        ),
-    )
+    settings = " ".join([*verbs.open_study(study).experiment.base, *view.overrides])
+    run_it = f"run it:   {COMMAND} {settings}"
+    tell_it = f"tell it:  {COMMAND} search tell {study} {view.trial} RUN"
+    _show(arguments, view, lambda: f"trial {view.trial}: {' '.join(view.overrides)}\n{run_it}\n{tell_it}")
     return 0
 
 

@@ -25,7 +25,7 @@ _COUNTS = {
 def write_artifacts(
     folder: Path, evaluation: Evaluation, config_yaml: str, read_photo: Callable[[Path, str], Image] | None
 ) -> None:
-    """Write the resolved config, the reasons of failed photos and, given a way to read photos, pictures of the worst."""
+    """Write the resolved config, the reasons of failed photos and, given a way to read them, the worst as pictures."""
     (folder / "config.yaml").write_text(config_yaml)
     if evaluation.failed:
         reasons = "\n".join(f"{item.name}: {item.reason}\n{item.details}" for item in evaluation.failed)

@@ -30,8 +30,8 @@ class Base:
 
 @dataclass(frozen=True)
 class Gain:
-    """A trial beside the base, over the photos that both have; plus is better. A metric that is not made of photos, such
-    as seconds, has no interval."""
+    """A trial beside the base, over the photos that both have; plus is better. A metric that is not made of photos,
+    such as seconds, has no interval."""
 
     metric: str
     base: float

@@ -33,8 +33,8 @@ class _Part(BaseModel):
 
 
 class Budget(_Part):
-    """What a study may spend in all, by however many workers and however often it is resumed. Minutes are those in which
-    at least one trial was being evaluated."""
+    """What a study may spend in all, by however many workers and however often it is resumed. Minutes are those in
+    which at least one trial was being evaluated."""
 
     trials: Annotated[int, Field(ge=1)]
     minutes: Positive
@@ -78,7 +78,9 @@ class Experiment(_Part):
     @classmethod
     def _the_holdout_is_sealed(cls, split: str) -> str:
         if split != "iteration":
-            raise ValueError(f"{split}: a search sees the iteration split alone; `harness search confirm` opens the holdout")
+            raise ValueError(
+                f"{split}: a search sees the iteration split alone; `harness search confirm` opens the holdout"
+            )
         return split
 
     @field_validator("objectives", "constraints")

@@ -36,8 +36,8 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Peek:
-    """One look at the holdout. `standing` is empty for a look that broke off. `all_peeks` counts those of every study on
-    the same photos, this one included."""
+    """One look at the holdout. `standing` is empty for a look that broke off. `all_peeks` counts those of every study
+    on the same photos, this one included."""
 
     number: int
     trial: int
@@ -91,7 +91,9 @@ def winner_of(ledger: Ledger) -> TrialRecord:
     """The best trial; raises where there is none."""
     best = next(iter(ranked(ledger.experiment, ledger.trials())), None)
     if best is None:
-        raise ConflictError(f"study {ledger.experiment.study} has no trial that is complete and keeps to the constraints")
+        raise ConflictError(
+            f"study {ledger.experiment.study} has no trial that is complete and keeps to the constraints"
+        )
     return best
 
 

@@ -39,7 +39,7 @@ class RunView(View):
 
 
 class BaselineView(View):
-    """What trials are held against: the base of the study, and the run that people have pinned, if any, on these photos."""
+    """What trials are held against: the base of the study, and the run that people have pinned on these photos."""
 
     base: RunView
     pinned: RunView | None
@@ -170,9 +170,7 @@ def failures(ledger: Ledger, run_id: str, limit: int) -> list[Failure]:
     found = []
     for result in [photo for photo in worst if views[photo.sha256].errors][: min(limit, MOST_FAILURES)]:
         photo = photos[result.sha256]
-        shown = EvaluatedPhoto(
-            photo.name, photo.sha256, photo.path, photo.labels, result.prediction, {}, {}, {}, {}
-        )
+        shown = EvaluatedPhoto(photo.name, photo.sha256, photo.path, photo.labels, result.prediction, {}, {}, {}, {})
         picture = draw_photo(shown, read_photo(photo.path, photo.sha256), spec.thresholds, PICTURE_SIDE)
         found.append(Failure(views[result.sha256], picture))
     return found

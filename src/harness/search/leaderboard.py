@@ -78,8 +78,8 @@ def _summary(best: TrialRecord | None, gain: Gain | None, trials: Iterable[Trial
         return f"none of {tried} trials beats the base: {gain.metric} {gain.base:.4f}, at best {gain.trial:.4f}"
     interval = "" if gain.low is None else f", 95 % interval {gain.low:+.4f} to {gain.high:+.4f}"
     return (
-        f"trial {best.number} has {gain.metric} {gain.trial:.4f}, the base {gain.base:.4f}: {gain.gain:+.4f}{interval}, "
-        f"on the photos that it was chosen by"
+        f"trial {best.number} has {gain.metric} {gain.trial:.4f}, the base {gain.base:.4f}: {gain.gain:+.4f}{interval}"
+        f", on the photos that it was chosen by"
     )
 
 

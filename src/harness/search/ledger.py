@@ -73,8 +73,8 @@ class Ledger:
         before, now = self.study.user_attrs["definition"], self.experiment.definition()
         if changed := [key for key in now if now[key] != before.get(key)]:
             raise ConflictError(
-                f"study {self.experiment.study}: its {' and '.join(changed)} changed since it was begun, and its trials "
-                f"would not be comparable; set `study:` in the experiment file to a new name"
+                f"study {self.experiment.study}: its {' and '.join(changed)} changed since it was begun, so its trials "
+                f"cannot be compared; set `study:` in the experiment file to a new name"
             )
 
     def note(self, name: str, value: Any) -> None:
@@ -104,7 +104,7 @@ class Ledger:
         """Why no new trial may be begun, or None where one may."""
         spending = self.spending()
         if self.noted("cancelled"):
-            return "the search was cancelled"
+            return "the search was cancelled; it goes on with --resume"
         if not spending.minutes_left:
             return f"the budget of {spending.budget.minutes:g} minutes is spent"
         if not spending.trials_left:
@@ -125,8 +125,8 @@ class Ledger:
     ) -> TrialRecord | None:
         """A trial to evaluate, or None where the search is closed.
 
-        Without a point it is one that a dead worker left, else the sampler's. A point that was tried before comes back as
-        the trial that tried it. `worker` is empty for a trial that somebody outside asks for and will tell.
+        Without a point it is one that a dead worker left, else the sampler's. A point that was tried before comes back
+        as the trial that tried it. `worker` is empty for a trial that somebody outside asks for and will tell.
         """
         with self.place.exclusive():
             if point is not None and (known := self._seen().get(point_key(point))):
@@ -150,9 +150,7 @@ class Ledger:
             self._handle(number).set_user_attr("hypothesis", hypothesis)
             return self._take_over(record, worker)
 
-    def tell(
-        self, number: int, values: Sequence[float], violations: Mapping[str, float], **notes: Any
-    ) -> TrialRecord:
+    def tell(self, number: int, values: Sequence[float], violations: Mapping[str, float], **notes: Any) -> TrialRecord:
         """Finish a trial with the values of its objectives. Constraints hold where their violation is at most 0."""
         with self._finishing(number, notes) as trial:
             for name, violation in violations.items():
@@ -277,5 +275,5 @@ def claim_or_refuse(ledger: Ledger, worker: str, point: Mapping[str, Value] | No
     """A trial for somebody who asks for one; raises BudgetError where there is none to have."""
     trial = ledger.claim(worker, point, **notes)
     if trial is None:
-        raise BudgetError(f"study {ledger.experiment.study}: {ledger.closed()}; see its leaderboard, or propose the best")
+        raise BudgetError(f"study {ledger.experiment.study}: {ledger.closed()}")
     return trial

@@ -35,6 +35,4 @@ def conclude(ledger: Ledger, trial: TrialRecord, evaluate: Evaluate) -> TrialRec
         notes = {"mlflow_run_id": outcome.run_id, "metrics": dict(outcome.metrics)}
         return ledger.tell(trial.number, outcome.values, outcome.violations, **notes)
     glance = outcome.glance
-    return ledger.prune(
-        trial.number, glance.value, glance.photos, mlflow_run_id=outcome.run_id, reason=glance.words()
-    )
+    return ledger.prune(trial.number, glance.value, glance.photos, mlflow_run_id=outcome.run_id, reason=glance.words())

@@ -127,5 +127,3 @@ def compare(metric: str, scores: Scores, best: ItemRates, photos: Sequence[Refer
     above, below = (np.array(side)[rows] for side in best.rates[metric])
     theirs: dict[str, Sides] = {metric: (above, below)}
     return paired_rates(theirs, {metric: ours[metric]}).get(metric)
-
-

@@ -1,5 +1,8 @@
-"""Who proposes the next point. A sampler is made anew for each proposal, seeded by the study and the number of the trial,
-so that a search which was killed and resumed goes on as if nothing had happened."""
+"""Who proposes the next point.
+
+A sampler is made anew for each proposal, seeded by the study and the number of the trial, so that a search which was
+killed and resumed goes on as if nothing had happened.
+"""
 
 from __future__ import annotations
 

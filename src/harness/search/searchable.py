@@ -61,9 +61,7 @@ def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> DictConf
     )
 
 
-def trial_spec(
-    experiment: Experiment, point: Mapping[str, Value], changes: Mapping[str, Any] | None = None
-) -> RunSpec:
+def trial_spec(experiment: Experiment, point: Mapping[str, Value], changes: Mapping[str, Any] | None = None) -> RunSpec:
     """The run of a point. `changes` are further keys of the config, such as `cache.enabled`."""
     return build(vary(trial_config(experiment, point), changes or {}), overrides(point))
 

@@ -1,8 +1,8 @@
 """The MCP server: searches for an agent, within the limits that people have set.
 
-The limits are the server's, not the agent's good will: experiments are read from `experiments/` alone and named, not
-pathed; the budget is the file's; values are a run's own; what is written goes to `experiments/<study>/`. No tool deletes,
-freezes, labels, sets a baseline or reads the holdout. Every refusal says what to do instead.
+The limits are the server's, not the agent's good will: experiments are read from `experiments/` alone, by name; the
+budget is the file's; values are a run's own; what is written goes to `experiments/<study>/`. No tool deletes, freezes,
+labels, sets a baseline or reads the holdout. Every refusal says what to do instead.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 
 INSTRUCTIONS = """\
-Bounded search for pipeline parameters. Start with describe_space, then get_baseline and list_failures. Try points of your
-own with run_trial, each with a hypothesis, or let the sampler work with start_search. The budget is shared and enforced.
-End with propose_preset; a person confirms it on the holdout, which cannot be read here."""
+Bounded search for pipeline parameters. Start with describe_space, then get_baseline and list_failures. Try points of
+your own with run_trial, each with a hypothesis, or let the sampler work with start_search. The budget is shared and
+enforced. End with propose_preset; a person confirms it on the holdout, which cannot be read here."""
 
 _NEXT = {
     BudgetError: "Call leaderboard to see what was found, and propose_preset to hand in the best.",
@@ -112,8 +112,8 @@ def begun(study: str) -> Ledger:
 
 
 def describe_space(study: Study) -> SpaceView:
-    """What a search may vary and what it is after: parameters with their ranges and base values, objectives, constraints,
-    budget. Nothing else can be set."""
+    """What a search may vary and what it is after: parameters with their ranges and base values, objectives,
+    constraints, budget. Nothing else can be set."""
     return verbs.describe(named(study))
 
 
@@ -166,14 +166,15 @@ def budget_status(study: Study) -> BudgetView:
 
 def start_search(
     study: Study,
-    trials: Annotated[int | None, Field(ge=1, description="stop at so many trials in all; the file's budget is the most")] = None,
+    trials: Annotated[
+        int | None, Field(ge=1, description="stop at so many trials in all; the file's budget is the most")
+    ] = None,
     workers: Annotated[int, Field(ge=1, le=_MOST_WORKERS)] = 1,
 ) -> Started:
     """Let the sampler work until the budget is spent, in a process of its own; returns at once."""
-    ledger = verbs.open_study(named(study), begun=False)
-    most = ledger.experiment.budget
-    verbs.set_budget(ledger, min(trials or most.trials, most.trials), most.minutes)
-    if (closed := ledger.closed()) and not ledger.noted("cancelled"):
+    most = read_experiment(FOLDER / f"{named(study)}.yaml").budget
+    ledger = verbs.prepare(study, min(trials or most.trials, most.trials), most.minutes, resume=True)
+    if closed := ledger.closed():
         raise BudgetError(f"study {study}: {closed}")
     log = ledger.folder / "search.log"
     command = [sys.executable, "-m", "harness", "search", str(verbs.experiment_path(study)), "--workers", str(workers)]
@@ -186,8 +187,7 @@ def start_search(
 
 def ask(study: Study) -> TrialView:
     """The sampler's next point. It is yours, and counts, until run_trial has run it or cancel gives it back."""
-    begun(study)
-    return verbs.ask(study, proposed_by="agent")
+    return verbs.ask(named(study), proposed_by="agent")
 
 
 def run_trial(
@@ -197,8 +197,7 @@ def run_trial(
     trial: Annotated[int | None, Field(description="or the number of a trial from `ask`")] = None,
 ) -> TrialView:
     """Evaluate one point on the photos of the search. A point that was tried before is answered at no cost."""
-    begun(study)
-    return verbs.try_point(study, hypothesis, params, trial, proposed_by="agent")
+    return verbs.try_point(named(study), hypothesis, params, trial, proposed_by="agent")
 
 
 def cancel(study: Study, trial: Annotated[int | None, Field(description="a trial from `ask`")] = None) -> BudgetView:
@@ -229,10 +228,12 @@ ACTORS: tuple[Callable[..., object], ...] = (start_search, ask, run_trial, cance
 
 def make_server() -> MCPServer:
     """The server with all its tools."""
-    server: MCPServer = MCPServer("harness", title="Bounded parameter search", instructions=INSTRUCTIONS, log_level="WARNING")
-    for tools, annotations in ((READERS, READS), (ACTORS, ADDS)):
+    server: MCPServer = MCPServer(
+        "harness", title="Bounded parameter search", instructions=INSTRUCTIONS, log_level="WARNING"
+    )
+    for tools, hints in ((READERS, READS), (ACTORS, ADDS)):
         for tool in tools:
-            server.add_tool(told(tool), annotations=annotations)
+            server.add_tool(told(tool), annotations=hints)
     return server
 
 

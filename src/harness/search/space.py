@@ -110,14 +110,16 @@ class Parameter(BaseModel):
     def suggest(self, trial: Trial, name: str) -> Value:
         """Let a trial's sampler choose."""
         if self.choices is not None:
-            return trial.suggest_categorical(name, self.choices)
+            chosen: Value | None = trial.suggest_categorical(name, self.choices)
+            assert chosen is not None
+            return chosen
         low, high = self.ends
         if self.is_int:
             return trial.suggest_int(name, int(low), int(high), step=int(self.step or 1), log=self.log)
         known = self.values()
         if known:  # the last value may lie below `high`, which Optuna would warn of
-            return rounded(trial.suggest_float(name, low, float(known[-1]), step=self.step))
-        return rounded(trial.suggest_float(name, low, high, log=self.log))
+            return float(rounded(trial.suggest_float(name, low, float(known[-1]), step=self.step)))
+        return float(rounded(trial.suggest_float(name, low, high, log=self.log)))
 
 
 def _short_forms(data: Any) -> Any:

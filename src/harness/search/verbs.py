@@ -55,11 +55,9 @@ def describe(study: str) -> SpaceView:
     return SpaceView.of(experiment, _base_values(experiment), budget)
 
 
-def run(study: str, trials: int | None = None, minutes: float | None = None, workers: int = 1) -> LeaderboardView:
+def run(study: str, workers: int = 1) -> LeaderboardView:
     """Search until the budget is spent; verify the best and propose it where it beats the base."""
     ledger = open_study(study, begun=False)
-    set_budget(ledger, trials, minutes)
-    ledger.note("cancelled", False)
     ensure_base(ledger)
     progress = ProgressLine(ledger)
     try:
@@ -75,14 +73,18 @@ def run(study: str, trials: int | None = None, minutes: float | None = None, wor
     return leaderboard.leaderboard(ledger)
 
 
-def set_budget(ledger: Ledger, trials: int | None, minutes: float | None) -> None:
-    """Give a study another budget than it has."""
+def prepare(study: str, trials: int | None = None, minutes: float | None = None, resume: bool = False) -> Ledger:
+    """Make a study ready to search: with another budget, where one is given; and again, where it was cancelled."""
+    ledger = open_study(study, begun=False)
     asked = {key: value for key, value in (("trials", trials), ("minutes", minutes)) if value is not None}
     if any(value <= 0 for value in asked.values()):
         raise ConfigError("--trials and --minutes: expected more than 0")
     if asked:
         with ledger.place.exclusive():
             ledger.note("budget", {**ledger.noted("budget"), **asked})
+    if resume:
+        ledger.note("cancelled", False)
+    return ledger
 
 
 def status(study: str) -> BudgetView:
@@ -152,7 +154,7 @@ def try_point(
 
 
 def cancel(study: str, trial: int | None = None) -> BudgetView:
-    """Give back a trial that was asked for; or without one, stop the search: its workers finish what they have begun."""
+    """Give back a trial that was asked for; or without one, stop the search, which finishes what it has begun."""
     ledger = open_study(study)
     if trial is not None:
         ledger.give_back(trial, "cancelled")

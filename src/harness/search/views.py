@@ -126,9 +126,7 @@ class SpaceView(View):
             ],
             points=size(experiment.space),
             objectives={name: str(direction) for name, direction in experiment.objectives.items()},
-            constraints={
-                name: limit.model_dump(exclude_none=True) for name, limit in experiment.constraints.items()
-            },
+            constraints={name: limit.model_dump(exclude_none=True) for name, limit in experiment.constraints.items()},
             sampler=experiment.sampler,
             split=experiment.split,
             budget=budget,

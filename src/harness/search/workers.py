@@ -1,4 +1,4 @@
-"""Workers of a search: this process, or several of their own on one ledger; and the line that shows how far they are."""
+"""Workers of a search: this process, or several on one ledger; and the line that shows how far they are."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def run_processes(ledger: Ledger, make: Callable[[], BaseProcess], count: int, w
                 process.terminate()
             process.join()
     if dead := [process for process in processes if process.exitcode]:
-        raise CrashError(f"{len(dead)} of {count} workers died, with exit code {dead[0].exitcode}; the same command resumes")
+        raise CrashError(
+            f"{len(dead)} of {count} workers died, with exit code {dead[0].exitcode}; the same command resumes"
+        )
 
 
 def _process(path: Path) -> BaseProcess:
