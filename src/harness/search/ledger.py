@@ -15,7 +15,7 @@ import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from harness.search.storage import Place, open_place
 from harness.search.trials import UNDER_WAY, Spending, State, TrialRecord, record_of
 
 #: How often a sampler may propose what was tried before, until a point is drawn from those that were not.
-_MOST_DUPLICATES = 20
+_MOST_DUPLICATES = 8
 #: Spaces with more points than this are not listed.
 _MOST_POINTS = 100_000
 #: A trial that was asked for and not told within an hour is given up.
@@ -98,11 +98,17 @@ class Ledger:
 
     def spending(self) -> Spending:
         """What was spent of the budget."""
-        return Spending.of(Budget.model_validate(self.noted("budget")), self.trials(), time.time())
+        return self._spent(self.trials())
+
+    def _spent(self, trials: Sequence[TrialRecord]) -> Spending:
+        return Spending.of(Budget.model_validate(self.noted("budget")), trials, time.time())
 
     def closed(self) -> str | None:
         """Why no new trial may be begun, or None where one may."""
-        spending = self.spending()
+        return self._closed(self.trials())
+
+    def _closed(self, trials: Sequence[TrialRecord]) -> str | None:
+        spending = self._spent(trials)
         if self.noted("cancelled"):
             return "the search was cancelled; it goes on with --resume"
         if not spending.minutes_left:
@@ -129,16 +135,17 @@ class Ledger:
         as the trial that tried it. `worker` is empty for a trial that somebody outside asks for and will tell.
         """
         with self.place.exclusive():
-            if point is not None and (known := self._seen().get(point_key(point))):
+            trials = self._tidied()
+            seen = {point_key(trial.point): trial for trial in trials if trial.counts}
+            if point is not None and (known := seen.get(point_key(point))):
                 return known
-            self._tidy()
-            if point is None and worker and not self._stopped():
-                for record in filter(self._is_left, self.trials()):
+            if point is None and worker and not self._stopped(trials):
+                for record in filter(self._is_left, trials):
                     return self._take_over(record, worker)
-            if self.closed():
+            if self._closed(trials):
                 return None
             notes = {"proposed_by": proposed_by or self.experiment.sampler, "hypothesis": hypothesis}
-            trial = self._propose(point)
+            trial = self._ask(fixed_sampler(point))[0] if point is not None else self._propose(seen)
             return self._register(trial, worker, notes) if trial else None
 
     def adopt(self, number: int, worker: str, hypothesis: str) -> TrialRecord:
@@ -147,8 +154,7 @@ class Ledger:
             record = self.trial(number)
             if record.state is not State.ASKED:
                 raise ConflictError(f"trial {number} is {record.state}; only one that was asked for can be run")
-            self._handle(number).set_user_attr("hypothesis", hypothesis)
-            return self._take_over(record, worker)
+            return self._take_over(replace(record, hypothesis=hypothesis), worker)
 
     def tell(self, number: int, values: Sequence[float], violations: Mapping[str, float], **notes: Any) -> TrialRecord:
         """Finish a trial with the values of its objectives. Constraints hold where their violation is at most 0."""
@@ -178,6 +184,7 @@ class Ledger:
             if record.state is not State.ASKED:
                 raise ConflictError(f"trial {number} is {record.state}; only one that was asked for can be cancelled")
             self._drop(number, reason)
+            self.note("exhausted", False)
         return self.trial(number)
 
     @contextmanager
@@ -187,47 +194,53 @@ class Ledger:
             if record.state not in UNDER_WAY:
                 raise ConflictError(f"trial {number} is {record.state} already")
             trial = self._handle(number)
-            for name, value in {**notes, "seconds": time.time() - record.started}.items():
-                trial.set_user_attr(name, value)
+            if run_id := notes.get("mlflow_run_id"):
+                trial.set_user_attr("mlflow_run_id", run_id)
+            trial.set_user_attr("outcome", {**notes, "seconds": time.time() - record.started})
             yield trial
 
-    def _stopped(self) -> bool:
+    def _stopped(self, trials: Sequence[TrialRecord]) -> bool:
         """Whether even what was begun must not go on."""
-        return bool(self.noted("cancelled")) or not self.spending().minutes_left
+        return bool(self.noted("cancelled")) or not self._spent(trials).minutes_left
 
-    def _tidy(self) -> None:
-        """Put away trials that nobody will finish: asked for long ago, half made, or deadly."""
-        for record in self.trials():
-            if record.state is State.ASKED and time.time() - record.started > _ASK_SECONDS:
-                self._drop(record.number, "asked for and not told within an hour")
-            elif record.state is State.RUNNING and not record.worker:
-                self._drop(record.number, "its worker died before the point was chosen")
-            elif self._is_left(record) and record.attempts >= _MOST_ATTEMPTS:
-                self._handle(record.number).set_user_attr("reason", f"{record.attempts} workers died over it")
-                self.study.tell(record.number, state=TrialState.FAIL)
+    def _tidied(self) -> list[TrialRecord]:
+        """All trials, after those that nobody will finish are put away: asked for long ago, half made, or deadly."""
+        trials = self.trials()
+        return self.trials() if sum(self._put_away(record) for record in trials) else trials
+
+    def _put_away(self, record: TrialRecord) -> bool:
+        if record.state is State.ASKED and time.time() - record.started > _ASK_SECONDS:
+            self._drop(record.number, "asked for and not told within an hour")
+        elif record.state is State.RUNNING and not record.worker:
+            self._drop(record.number, "its worker died before the point was chosen")
+        elif self._is_left(record) and record.attempts >= _MOST_ATTEMPTS:
+            self._handle(record.number).set_user_attr("outcome", {"reason": f"{record.attempts} workers died over it"})
+            self.study.tell(record.number, state=TrialState.FAIL)
+        else:
+            return False
+        return True
 
     def _is_left(self, record: TrialRecord) -> bool:
         """Whether a trial's worker is dead."""
         return record.state is State.RUNNING and not self.place.is_alive(record.worker)
 
     def _take_over(self, record: TrialRecord, worker: str) -> TrialRecord:
-        trial = self._handle(record.number)
-        for name, value in {"worker": worker, "attempts": record.attempts + 1, "started": time.time()}.items():
-            trial.set_user_attr(name, value)
-        return self.trial(record.number)
+        notes = {"proposed_by": record.proposed_by, "hypothesis": record.hypothesis, "attempts": record.attempts + 1}
+        return self._register(self._handle(record.number), worker, notes)
 
-    def _propose(self, point: Mapping[str, Value] | None) -> Trial | None:
+    def _propose(self, seen: Mapping[str, TrialRecord]) -> Trial | None:
         """A new trial of Optuna's with a point that nobody has tried, or None where there is none left."""
-        if point is not None:
-            return self._ask(fixed_sampler(point))[0]
-        seen = self._seen()
+        count = size(self.experiment.space)
+        if count is not None and len(seen) >= count:
+            self.note("exhausted", True)
+            return None
         if self.experiment.sampler != "grid":
             for _ in range(_MOST_DUPLICATES):
                 trial, proposed = self._ask(make_sampler(self.experiment, len(self.study.trials)))
                 if (twin := seen.get(point_key(proposed))) is None:
                     return trial
                 self._settle(trial, twin)
-        if (count := size(self.experiment.space)) is None or count > _MOST_POINTS:
+        if count is None or count > _MOST_POINTS:
             raise HarnessError(f"study {self.experiment.study}: the sampler proposes only what was tried before")
         untried = [one for one in points(self.experiment.space) if point_key(one) not in seen]
         if not untried:
@@ -251,20 +264,13 @@ class Ledger:
             self.study.tell(trial.number, state=TrialState.FAIL)
 
     def _register(self, trial: Trial, worker: str, notes: Mapping[str, Any]) -> TrialRecord:
-        # The worker's name comes last: a trial without one is known to be half made.
-        for name, value in {**notes, "started": time.time(), "worker": worker}.items():
-            trial.set_user_attr(name, value)
+        """Note who has the trial. It comes after the choice of a point: a trial without it is known to be half made."""
+        trial.set_user_attr("claim", {**notes, "started": time.time(), "worker": worker})
         return self.trial(trial.number)
 
     def _drop(self, number: int, reason: str) -> None:
-        trial = self._handle(number)
-        trial.set_user_attr("reason", reason)
-        trial.set_user_attr("cancelled", True)
+        self._handle(number).set_user_attr("outcome", {"reason": reason, "cancelled": True})
         self.study.tell(number, state=TrialState.FAIL)
-
-    def _seen(self) -> dict[str, TrialRecord]:
-        """The trials that count, by their points."""
-        return {point_key(trial.point): trial for trial in self.trials() if trial.counts}
 
     def _handle(self, number: int) -> Trial:
         self.study.sampler = fixed_sampler({})  # a trial consults its sampler on being made, whatever it is for
