@@ -183,7 +183,7 @@ class Ledger:
             record = self.trial(number)
             if record.state is not State.ASKED:
                 raise ConflictError(f"trial {number} is {record.state}; only one that was asked for can be cancelled")
-            self._drop(number, reason)
+            self._drop(record, reason)
             self.note("exhausted", False)
         return self.trial(number)
 
@@ -193,7 +193,7 @@ class Ledger:
             record = self.trial(number)
             if record.state not in UNDER_WAY:
                 raise ConflictError(f"trial {number} is {record.state} already")
-            trial = self._handle(number)
+            trial = self._handle(record)
             if run_id := notes.get("mlflow_run_id"):
                 trial.set_user_attr("mlflow_run_id", run_id)
             trial.set_user_attr("outcome", {**notes, "seconds": time.time() - record.started})
@@ -210,11 +210,11 @@ class Ledger:
 
     def _put_away(self, record: TrialRecord) -> bool:
         if record.state is State.ASKED and time.time() - record.started > _ASK_SECONDS:
-            self._drop(record.number, "asked for and not told within an hour")
+            self._drop(record, "asked for and not told within an hour")
         elif record.state is State.RUNNING and not record.worker:
-            self._drop(record.number, "its worker died before the point was chosen")
+            self._drop(record, "its worker died before the point was chosen")
         elif self._is_left(record) and record.attempts >= _MOST_ATTEMPTS:
-            self._handle(record.number).set_user_attr("outcome", {"reason": f"{record.attempts} workers died over it"})
+            self._handle(record).set_user_attr("outcome", {"reason": f"{record.attempts} workers died over it"})
             self.study.tell(record.number, state=TrialState.FAIL)
         else:
             return False
@@ -226,7 +226,7 @@ class Ledger:
 
     def _take_over(self, record: TrialRecord, worker: str) -> TrialRecord:
         notes = {"proposed_by": record.proposed_by, "hypothesis": record.hypothesis, "attempts": record.attempts + 1}
-        return self._register(self._handle(record.number), worker, notes)
+        return self._register(self._handle(record), worker, notes)
 
     def _propose(self, seen: Mapping[str, TrialRecord]) -> Trial | None:
         """A new trial of Optuna's with a point that nobody has tried, or None where there is none left."""
@@ -236,7 +236,7 @@ class Ledger:
             return None
         if self.experiment.sampler != "grid":
             for _ in range(_MOST_DUPLICATES):
-                trial, proposed = self._ask(make_sampler(self.experiment, len(self.study.trials)))
+                trial, proposed = self._ask(make_sampler(self.experiment, len(self.study.get_trials(deepcopy=False))))
                 if (twin := seen.get(point_key(proposed))) is None:
                     return trial
                 self._settle(trial, twin)
@@ -268,13 +268,13 @@ class Ledger:
         trial.set_user_attr("claim", {**notes, "started": time.time(), "worker": worker})
         return self.trial(trial.number)
 
-    def _drop(self, number: int, reason: str) -> None:
-        self._handle(number).set_user_attr("outcome", {"reason": reason, "cancelled": True})
-        self.study.tell(number, state=TrialState.FAIL)
+    def _drop(self, record: TrialRecord, reason: str) -> None:
+        self._handle(record).set_user_attr("outcome", {"reason": reason, "cancelled": True})
+        self.study.tell(record.number, state=TrialState.FAIL)
 
-    def _handle(self, number: int) -> Trial:
+    def _handle(self, record: TrialRecord) -> Trial:
         self.study.sampler = fixed_sampler({})  # a trial consults its sampler on being made, whatever it is for
-        return Trial(self.study, self.study.get_trials(deepcopy=False)[number]._trial_id)
+        return Trial(self.study, record.key)
 
 
 def claim_or_refuse(ledger: Ledger, worker: str, point: Mapping[str, Value] | None = None, **notes: str) -> TrialRecord:

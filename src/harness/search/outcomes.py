@@ -1,17 +1,13 @@
-"""What evaluating a trial's point comes to: a run in MLflow and its values, or a look at a part of the photos."""
+"""What evaluating a trial comes to: the numbers of a run, or a glance at some photos that was enough to give it up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.archive import BenchmarkRun
 from harness.errors import HarnessError
-from harness.evaluate import RunResult, evaluate
 from harness.search.experiment import Experiment
-from harness.search.ledger import Ledger
-from harness.search.pruning import Glance, Pruner
-from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord
 
 
@@ -23,6 +19,24 @@ class Outcome:
     values: tuple[float, ...]
     violations: Mapping[str, float]
     metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What a look at the first photos has shown: the rate there, that of the best trial, and how sure it is."""
+
+    best: int
+    photos: int
+    value: float
+    best_value: float
+    certainty: float
+
+    def words(self) -> str:
+        """Why the trial was given up."""
+        return (
+            f"{self.value:.4f} on the first {self.photos} photos, where trial {self.best} has {self.best_value:.4f}; "
+            f"worse in {self.certainty:.1%} of resamples"
+        )
 
 
 @dataclass(frozen=True)
@@ -51,22 +65,3 @@ def outcome_of(experiment: Experiment, run_id: str, run: BenchmarkRun) -> Outcom
         {name: limit.violation(run.metrics[name]) for name, limit in experiment.constraints.items()},
         {name: run.metrics[name] for name in wanted},
     )
-
-
-def run_trial(experiment: Experiment, trial: TrialRecord) -> RunResult:
-    """Evaluate a trial's point as a run of its study."""
-    spec = trial_spec(experiment, trial.point)
-    return evaluate(replace(spec, study=experiment.study, light=True, note=trial.hypothesis))
-
-
-def evaluator(ledger: Ledger) -> Evaluate:
-    """How the workers of a search evaluate: a glance first where that may save the rest, then the whole."""
-    experiment, pruner = ledger.experiment, Pruner(ledger)
-
-    def evaluate_trial(trial: TrialRecord) -> Outcome | Pruned:
-        if glance := pruner.glance(trial):
-            return Pruned(pruner.log(trial, glance), glance)
-        result = run_trial(experiment, trial)
-        return outcome_of(experiment, result.run_id, result.run)
-
-    return evaluate_trial

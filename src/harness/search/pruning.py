@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from harness.scoring.pairing import PairedRate, paired_rates
 from harness.scoring.uncertainty import Sides, tally_sides
 from harness.search.experiment import RUNTIMES
 from harness.search.ledger import Ledger
+from harness.search.outcomes import Glance
 from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord, ranked
 from harness.tracking.catalog import load_run
@@ -35,24 +36,6 @@ from harness.tracking.runs import RunRecord, tracked_run
 SHARES = (0.25, 0.5)
 FEWEST_PHOTOS = 8
 CERTAINTY = 0.99
-
-
-@dataclass(frozen=True)
-class Glance:
-    """What a look at the first photos has shown: the rate there, that of the best trial, and how sure it is."""
-
-    best: int
-    photos: int
-    value: float
-    best_value: float
-    certainty: float
-
-    def words(self) -> str:
-        """Why the trial was given up."""
-        return (
-            f"{self.value:.4f} on the first {self.photos} photos, where trial {self.best} has {self.best_value:.4f}; "
-            f"worse in {self.certainty:.1%} of resamples"
-        )
 
 
 class Pruner:

@@ -50,6 +50,8 @@ class TrialRecord:
     started: float = 0.0
     seconds: float | None = None
     duplicate_of: int | None = None
+    #: What Optuna's storage knows it by.
+    key: int = -1
 
     @property
     def counts(self) -> bool:
@@ -78,6 +80,7 @@ def record_of(trial: FrozenTrial) -> TrialRecord:
         started=notes.get("started", 0.0),
         seconds=notes.get("seconds"),
         duplicate_of=notes.get("duplicate_of"),
+        key=trial._trial_id,
     )
 
 

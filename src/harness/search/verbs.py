@@ -15,10 +15,11 @@ from harness.config import value_at
 from harness.errors import ConfigError, ConflictError, HarnessError
 from harness.search import holdout, leaderboard, proposal
 from harness.search.base import ensure_base, gain_of, open_runs
+from harness.search.evaluating import run_trial
 from harness.search.experiment import FOLDER, Experiment, read_experiment
 from harness.search.ledger import Ledger, claim_or_refuse
 from harness.search.loop import conclude
-from harness.search.outcomes import outcome_of, run_trial
+from harness.search.outcomes import outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
 from harness.search.space import Value, faults
 from harness.search.storage import place_exists
@@ -150,7 +151,7 @@ def try_point(
             claimed = claim_or_refuse(ledger, worker, params, proposed_by=proposed_by, hypothesis=hypothesis)
         if claimed.worker != worker:
             return _shown(ledger, claimed, duplicate=True)
-        return _shown(ledger, conclude(ledger, claimed, lambda record: _evaluate(ledger, record)))
+        return _shown(ledger, conclude(ledger, claimed, lambda record: run_trial(ledger.experiment, record)))
 
 
 def cancel(study: str, trial: int | None = None) -> BudgetView:
@@ -185,11 +186,6 @@ def proposed(study: str) -> Path | None:
     path = experiment_path(study)
     found = path.parent / read_experiment(path).study / proposal.FILE
     return found if found.is_file() else None
-
-
-def _evaluate(ledger: Ledger, record: TrialRecord) -> Any:
-    result = run_trial(ledger.experiment, record)
-    return outcome_of(ledger.experiment, result.run_id, result.run)
 
 
 def _check_point(experiment: Experiment, params: Mapping[str, Value]) -> None:

@@ -10,10 +10,10 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from harness.errors import CrashError, HarnessError
+from harness.search.evaluating import evaluator
 from harness.search.experiment import read_experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import Watch, search
-from harness.search.outcomes import evaluator
 from harness.search.trials import UNDER_WAY, TrialRecord, ranked
 
 _POLL_SECONDS = 0.5
