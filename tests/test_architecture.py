@@ -15,7 +15,8 @@ SOURCE = Path(harness.__file__).parent
 #: From the top down. A part imports from rows below its own, never from its own row.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
-    ("app", "cli", "search", "labeling"),
+    ("app", "cli"),
+    ("search", "labeling"),
     ("evaluate", "prepare"),
     ("records",),
     ("config",),

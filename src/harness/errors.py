@@ -65,6 +65,10 @@ class ConflictError(HarnessError):
     exit_code = 4
 
 
+class NotBegunError(ConflictError):
+    """A search is asked about that nobody has begun."""
+
+
 class CrashError(HarnessError):
     """A worker of a search has died."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 
 from harness.archive import BenchmarkRun
-from harness.errors import ConflictError
+from harness.errors import ConflictError, NotBegunError
 from harness.evaluate import evaluate
 from harness.gate import paired
 from harness.search.experiment import Experiment
@@ -71,7 +71,7 @@ def known_base(ledger: Ledger) -> Base:
     """The base of a study that was begun; raises where it was not."""
     base = read_base(ledger)
     if base is None:
-        raise ConflictError(f"study {ledger.experiment.study} has not been begun")
+        raise NotBegunError(f"study {ledger.experiment.study} has not been begun")
     return base
 
 

@@ -53,15 +53,15 @@ class Ledger:
     @classmethod
     def open(cls, experiment: Experiment, folder: Path) -> Ledger:
         """Open the study, made now if it is new. A study that was begun with another definition is refused."""
-        place = open_place(folder, experiment.study)
+        place, sampler = open_place(folder, experiment.study), make_sampler(experiment, 0)
         with place.exclusive():
-            study = optuna.create_study(
-                storage=place.storage,
-                study_name=experiment.study,
-                directions=list(experiment.objectives.values()),
-                sampler=make_sampler(experiment, 0),
-                load_if_exists=True,
-            )
+            try:  # loading writes nothing, so that looking at a study leaves no trace
+                study = optuna.load_study(study_name=experiment.study, storage=place.storage, sampler=sampler)
+            except KeyError:
+                directions = list(experiment.objectives.values())
+                study = optuna.create_study(
+                    storage=place.storage, study_name=experiment.study, directions=directions, sampler=sampler
+                )
             ledger = cls(experiment, folder, place, study)
             if "definition" not in study.user_attrs:
                 ledger.note("budget", experiment.budget.model_dump())

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.config import RunSpec, build, build_pipeline, compose, value_at, vary
 from harness.errors import ConfigError
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
 
 #: The groups that make up the pipeline; `preset` sets several of them at once.
 GROUPS = ("preset", "bib", "face", "link")
@@ -52,7 +49,7 @@ def check_experiment(experiment: Experiment) -> None:
             _check_value(experiment, key, parameter, value)
 
 
-def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> DictConfig:
+def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> Any:
     """The config of a point: groups are chosen as on the command line, plain keys are set on top."""
     chosen = {key: value for key, value in point.items() if "." not in key}
     return vary(
@@ -67,11 +64,11 @@ def trial_spec(experiment: Experiment, point: Mapping[str, Value], changes: Mapp
 
 
 @lru_cache(maxsize=64)
-def _composed(given: tuple[str, ...]) -> DictConfig:
+def _composed(given: tuple[str, ...]) -> Any:
     return compose(given)
 
 
-def _check_key(base: DictConfig, key: str, parameter: Parameter) -> None:
+def _check_key(base: Any, key: str, parameter: Parameter) -> None:
     root, *rest = key.split(".")
     if root not in GROUPS:
         value_at(base, key)  # raises, with what exists, where there is no such key
@@ -93,7 +90,7 @@ def _check_value(experiment: Experiment, key: str, parameter: Parameter, value: 
         raise ConfigError(f"space.{key}: {value!r} is not accepted: {error}") from error
 
 
-def _check_place(config: DictConfig, key: str) -> None:
+def _check_place(config: Any, key: str) -> None:
     """Refuse keys that hold more than a value, and those that say which weights a backend has."""
     if isinstance(value_at(config, key), Mapping | list):
         raise ConfigError(f"space.{key}: holds several values; name one of them")

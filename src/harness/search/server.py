@@ -22,9 +22,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from harness.errors import BudgetError, ConfigError, ConflictError, HarnessError
+from harness.errors import BudgetError, ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.search import inspection, verbs
-from harness.search.base import ensure_base
+from harness.search.base import known_base
 from harness.search.experiment import FOLDER, read_experiment
 from harness.search.inspection import BaselineView, ComparisonView, FailureView, RunView
 from harness.search.ledger import Ledger
@@ -45,12 +45,13 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 
 INSTRUCTIONS = """\
-Bounded search for pipeline parameters. Start with describe_space, then get_baseline and list_failures. Try points of
-your own with run_trial, each with a hypothesis, or let the sampler work with start_search. The budget is shared and
-enforced. End with propose_preset; a person confirms it on the holdout, which cannot be read here."""
+Bounded search for pipeline parameters. Start with describe_space and ask, which evaluates the base; then see
+get_baseline and list_failures. Try points of your own with run_trial, each with a hypothesis, or let the sampler work
+with start_search. The budget is shared and enforced. End with propose_preset; a person confirms it on the holdout, which cannot be read here."""
 
 _NEXT = {
     BudgetError: "Call leaderboard to see what was found, and propose_preset to hand in the best.",
+    NotBegunError: "Call ask: it evaluates the base and gives a first point.",
     ConflictError: "Call leaderboard or budget_status to see what the study has recorded.",
     ConfigError: "Call describe_space to see what may be set.",
 }
@@ -105,9 +106,9 @@ def named(study: str) -> str:
 
 
 def begun(study: str) -> Ledger:
-    """The ledger of a study, with its base; the file's budget stands."""
-    ledger = verbs.open_study(named(study), begun=False)
-    ensure_base(ledger)
+    """The ledger of a study that has its base: whoever only reads begins none."""
+    ledger = verbs.open_study(named(study))
+    known_base(ledger)
     return ledger
 
 
@@ -186,7 +187,7 @@ def start_search(
 
 
 def ask(study: Study) -> TrialView:
-    """The sampler's next point. It is yours, and counts, until run_trial has run it or cancel gives it back."""
+    """The sampler's next point; the first call also evaluates the base. The point is yours, and counts, until run_trial has run it or cancel gives it back."""
     return verbs.ask(named(study), proposed_by="agent")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.config import value_at
-from harness.errors import ConfigError, ConflictError, HarnessError
+from harness.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.search import holdout, leaderboard, proposal
 from harness.search.base import ensure_base, gain_of, open_runs
 from harness.search.evaluating import run_trial
@@ -41,7 +41,7 @@ def open_study(study: str, *, begun: bool = True) -> Ledger:
     experiment = read_experiment(path)
     folder = path.parent / experiment.study
     if begun and not place_exists(folder):
-        raise ConflictError(f"study {experiment.study} has not been begun: harness search {path}")
+        raise NotBegunError(f"study {experiment.study} has not been begun: harness search {path}")
     check_experiment(experiment)
     return Ledger.open(experiment, folder)
 
