@@ -15,7 +15,7 @@ from mlflow.entities import Run
 from harness.tracking.store import LocalStore
 from tests.conftest import QUICK, RunHarness
 
-HEAVY = {"mlflow", "cv2", "onnxruntime", "optuna", "hydra", "numpy", "pydantic"}
+HEAVY = {"mlflow", "cv2", "onnxruntime", "optuna", "mcp", "hydra", "numpy", "pydantic"}
 
 
 def staging(root: Path) -> tuple[str, ...]:

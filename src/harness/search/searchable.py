@@ -6,6 +6,7 @@ choice, both ends of each range and a value inside it are accepted by the class 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -30,6 +31,8 @@ REFUSED = {
     "sweep_id": "it changes no result",
     "confidence": "its files are data",
 }
+#: Hydra composes in one global place; a server's tools run in threads.
+_ONE_AT_A_TIME = threading.Lock()
 #: Overrides that the base of a search must not hold: what it says is the search's own business.
 _NOT_IN_BASE = ("references.split", "sweep_id", "force", "note", "hydra", "+", "~")
 
@@ -63,8 +66,13 @@ def trial_spec(experiment: Experiment, point: Mapping[str, Value], changes: Mapp
     return build(vary(trial_config(experiment, point), changes or {}), overrides(point))
 
 
-@lru_cache(maxsize=64)
 def _composed(given: tuple[str, ...]) -> Any:
+    with _ONE_AT_A_TIME:
+        return _compose(given)
+
+
+@lru_cache(maxsize=64)
+def _compose(given: tuple[str, ...]) -> Any:
     return compose(given)
 
 

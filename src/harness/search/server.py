@@ -47,7 +47,8 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 INSTRUCTIONS = """\
 Bounded search for pipeline parameters. Start with describe_space and ask, which evaluates the base; then see
 get_baseline and list_failures. Try points of your own with run_trial, each with a hypothesis, or let the sampler work
-with start_search. The budget is shared and enforced. End with propose_preset; a person confirms it on the holdout, which cannot be read here."""
+with start_search. The budget is shared and enforced. End with propose_preset; a person confirms it on the holdout,
+which cannot be read here."""
 
 _NEXT = {
     BudgetError: "Call leaderboard to see what was found, and propose_preset to hand in the best.",
@@ -187,7 +188,8 @@ def start_search(
 
 
 def ask(study: Study) -> TrialView:
-    """The sampler's next point; the first call also evaluates the base. The point is yours, and counts, until run_trial has run it or cancel gives it back."""
+    """The sampler's next point; the first call also evaluates the base. The point is yours, and counts, until run_trial
+    has run it or cancel gives it back."""
     return verbs.ask(named(study), proposed_by="agent")
 
 
