@@ -23,6 +23,7 @@ SUITES = {
     "grading": ("grading",),
     "references": ("references",),
     "confidence": ("confidence",),
+    "tracking": ("tracking",),
     "search": ("search",),
 }
 

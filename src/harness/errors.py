@@ -49,6 +49,10 @@ class ConfidenceError(HarnessError):
     """The files of the confidence post-operation cannot be used as they are."""
 
 
+class GradingError(HarnessError):
+    """Annotations, overrides or images of a submission cannot be graded as they are."""
+
+
 class IncompleteError(HarnessError):
     """The run was logged, but some of its items could not be evaluated."""
 

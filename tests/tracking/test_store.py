@@ -1,14 +1,21 @@
-"""The local store, and runs that end as they deserve. Many first runs at once: tests/test_command_line.py."""
+"""The local store, the address of a server, and runs that end as they deserve.
+
+Many first runs at once: tests/test_command_line.py. What holds for both stores: test_both_stores.py.
+"""
 
 from __future__ import annotations
 
+import socket
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.config import compose, instantiate
+from harness.errors import ConfigError, HarnessError
+from harness.tracking.remote import ServerStore
 from harness.tracking.runs import RunRecord, TrackedRun, tracked_run
 from harness.tracking.store import LocalStore
 
@@ -52,8 +59,8 @@ def fail(_: TrackedRun) -> None:
         (lambda run: run.log(record()), "FINISHED"),
     ],
 )
-def test_a_run_ends_as_it_deserves(tmp_path: Path, work: Callable[[TrackedRun], None], status: str) -> None:
-    store = LocalStore(str(tmp_path), "harness").open()
+def test_a_run_ends_as_it_deserves(local_root: str, work: Callable[[TrackedRun], None], status: str) -> None:
+    store = LocalStore(local_root, "harness").open()
     try:
         with tracked_run(store, store.runs_experiment, "run", {}) as run:
             work(run)
@@ -62,27 +69,26 @@ def test_a_run_ends_as_it_deserves(tmp_path: Path, work: Callable[[TrackedRun], 
     assert store.client.get_run(run.run_id).info.status == status
 
 
-def test_everything_of_a_run_is_kept(tmp_path: Path) -> None:
-    store = LocalStore(str(tmp_path / "store"), "harness").open()
-    (tmp_path / "files").mkdir()
-    (tmp_path / "files" / "a.txt").write_text("hello")
-    params = {f"p{number}": str(number) for number in range(250)}
-    with tracked_run(store, store.runs_experiment, "run", {"early": "1"}) as run:
-        run.log(
-            record(
-                params=params,
-                metrics={"bib/f1": 0.5},
-                tags={"late": "2"},
-                description="**hi**",
-                files=tmp_path / "files",
-                tables={"photos.json": {"photo": ["a", "b"], "n": [1, None]}},
-                dataset=("sample", "d" * 64),
-            )
-        )
-    stored = store.client.get_run(run.run_id)
-    assert stored.data.params == params
-    assert stored.data.metrics == {"bib/f1": 0.5}
-    assert {"early": "1", "late": "2", "mlflow.note.content": "**hi**"}.items() <= stored.data.tags.items()
-    assert {file.path for file in store.client.list_artifacts(run.run_id)} == {"a.txt", "photos.json"}
-    assert stored.inputs is not None
-    assert stored.inputs.dataset_inputs[0].dataset.name == "sample"
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("mlflow.example:5000", "tracking.uri: expected the address of an MLflow server"),
+        ("sqlite:///mlflow.db", "tracking.uri: expected the address of an MLflow server"),
+        ("http://me:secret@mlflow.example", "name and password go into MLFLOW_TRACKING_USERNAME"),
+    ],
+)
+def test_an_address_that_cannot_be_one_is_refused(uri: str, message: str) -> None:
+    config = compose(["tracking=server", f"tracking.uri='{uri}'"])
+    with pytest.raises(ConfigError, match=message) as caught:
+        instantiate(config, "tracking")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_said_to_be_so_at_once() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        uri = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        started = time.monotonic()
+        with pytest.raises(HarnessError, match=f"tracking.uri: no MLflow server answers at {uri}: .*refused"):
+            ServerStore(uri, "harness").open()
+    assert time.monotonic() - started < 60

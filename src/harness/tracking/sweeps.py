@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from harness.text_tables import markdown_table, text_table
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import Store
 
@@ -55,7 +56,7 @@ def log_sweep(store: Store, sweep_id: str) -> SweepOverview | None:
         ]
         for run in runs
     ]
-    table = _markdown(names, rows)
+    table = markdown_table(names, rows)
     chart = runs_page(opened.runs_experiment, search, chart=True)
     identical = _identical(runs)
     description = f"{len(runs)} runs, sweep `{sweep_id}`. [Compare them in a chart]({chart}).\n\n{table}"
@@ -70,7 +71,7 @@ def log_sweep(store: Store, sweep_id: str) -> SweepOverview | None:
             tables={"sweep.json": columns},
         )
         run.log(record)
-    return SweepOverview(run.run_id, len(runs), _text(names, rows), identical)
+    return SweepOverview(run.run_id, len(runs), text_table(names, rows), identical)
 
 
 def _varied(runs: Sequence[Any]) -> list[str]:
@@ -86,20 +87,3 @@ def _identical(runs: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
         if digest := run.data.tags.get("predictions.digest"):
             groups.setdefault(digest, []).append(run.info.run_name)
     return tuple(tuple(names) for names in groups.values() if len(names) > 1)
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else "n/a" if value is None else str(value)
-
-
-def _markdown(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [names, ["---"] * len(names), *([_cell(value) for value in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _text(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    cells = [list(names), *([_cell(value) for value in row] for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
-    )
