@@ -1,6 +1,6 @@
 """TPE beside random search, on the same budget and ten seeds; and a trial from the stage cache beside a cold one.
 
-The objective is a real scorecard: `number/f1` on the sample set for thresholds and geometry that re-judge what the
+The objective is a real scorecard: `link/f1` on the sample set for thresholds and geometry that re-judge what the
 models have seen, through the same ledger that a search uses, kept in memory.
 """
 
@@ -31,7 +31,7 @@ from harness.search.trials import TrialRecord, ranked
 from harness.search.verification import COLD
 
 TRIALS, SEEDS = 40, 10
-METRIC = "number/f1"
+METRIC = "link/f1"
 SPACE = {
     "face.threshold": {"low": 0.5, "high": 0.95, "step": 0.01},
     "bib.rule.min_score": {"low": 0.3, "high": 0.98, "step": 0.01},
@@ -40,6 +40,11 @@ SPACE = {
     "bib.torso.max_drop": {"low": 2.0, "high": 8.0, "step": 0.1},
     "bib.torso.min_height": {"low": 0.05, "high": 0.6, "step": 0.05},
     "bib.torso.rival_share": {"low": 0.2, "high": 0.95, "step": 0.05},
+    "bib.plate.widen": {"low": 0.8, "high": 2.0, "step": 0.05},
+    "bib.plate.heighten": {"low": 0.8, "high": 3.0, "step": 0.05},
+    "link.min_drop": {"low": 0.0, "high": 2.0, "step": 0.1},
+    "link.max_drop": {"low": 2.5, "high": 8.0, "step": 0.1},
+    "link.half_width": {"low": 0.3, "high": 4.0, "step": 0.1},
 }
 
 
@@ -94,7 +99,7 @@ class Scorecards:
         if key not in self._known:
             spec = trial_spec(self._base, trial.point)
             evaluated, _ = predict(spec.pipeline, self._photos, self._cache, quiet=True)
-            self._known[key] = score(spec.thresholds, evaluated).cards["number"].metrics()[METRIC]
+            self._known[key] = score(spec.thresholds, evaluated).cards["link"].metrics()[METRIC]
         return Outcome("", (self._known[key],), {}, {})
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import optuna
 from optuna.trial import Trial, TrialState
 
-from harness.errors import BudgetError, ConflictError, HarnessError
+from harness.errors import BudgetError, ConflictError, HarnessError, NotBegunError
 from harness.search.experiment import Budget, Experiment
 from harness.search.samplers import fixed_sampler, make_sampler
 from harness.search.space import Point, Value, point_key, points, size, suggest_point
@@ -51,13 +51,15 @@ class Ledger:
     study: optuna.Study
 
     @classmethod
-    def open(cls, experiment: Experiment, folder: Path) -> Ledger:
-        """Open the study, made now if it is new. A study that was begun with another definition is refused."""
+    def open(cls, experiment: Experiment, folder: Path, *, create: bool = True) -> Ledger:
+        """Open the study, made now if it is new and may be. One that was begun with another definition is refused."""
         place, sampler = open_place(folder, experiment.study), make_sampler(experiment, 0)
         with place.exclusive():
             try:  # loading writes nothing, so that looking at a study leaves no trace
                 study = optuna.load_study(study_name=experiment.study, storage=place.storage, sampler=sampler)
-            except KeyError:
+            except KeyError as error:
+                if not create:
+                    raise NotBegunError(f"study {experiment.study} has not been begun") from error
                 directions = list(experiment.objectives.values())
                 study = optuna.create_study(
                     storage=place.storage, study_name=experiment.study, directions=directions, sampler=sampler

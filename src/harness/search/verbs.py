@@ -43,16 +43,17 @@ def open_study(study: str, *, begun: bool = True) -> Ledger:
     if begun and not place_exists(folder):
         raise NotBegunError(f"study {experiment.study} has not been begun: harness search {path}")
     check_experiment(experiment)
-    return Ledger.open(experiment, folder)
+    return Ledger.open(experiment, folder, create=not begun)
 
 
 def describe(study: str) -> SpaceView:
     """What an experiment varies, what it is after and what is left of its budget."""
-    path = experiment_path(study)
-    experiment = read_experiment(path)
+    experiment = read_experiment(experiment_path(study))
     check_experiment(experiment)
-    folder = path.parent / experiment.study
-    budget = _budget(Ledger.open(experiment, folder)) if place_exists(folder) else None
+    try:
+        budget = status(study)
+    except NotBegunError:
+        budget = None
     return SpaceView.of(experiment, _base_values(experiment), budget)
 
 
