@@ -24,6 +24,7 @@ from harness.references.files import (
     write_file,
 )
 
+ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 480, 860
 #: Person -> number on the bib and face box, in pixels of the scaled picture. None: the person wears no bib.
 PEOPLE: dict[str, tuple[str | None, tuple[int, int, int, int]]] = {

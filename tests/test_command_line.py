@@ -15,7 +15,10 @@ from mlflow.entities import Run
 from harness.tracking.store import LocalStore
 from tests.conftest import QUICK, RunHarness
 
-HEAVY = {"mlflow", "cv2", "onnxruntime", "optuna", "hydra", "numpy", "pydantic", "pdfplumber", "camelot", "pypdfium2"}
+HEAVY = {
+    *("mlflow", "cv2", "onnxruntime", "optuna", "mcp", "hydra", "numpy", "pydantic"),
+    *("pdfplumber", "camelot", "pypdfium2"),
+}
 
 
 def staging(root: Path) -> tuple[str, ...]:

@@ -73,5 +73,27 @@ class IncompleteError(HarnessError):
     """The run was logged, but some of its items could not be evaluated."""
 
 
+class BudgetError(HarnessError):
+    """The budget of a search is spent, or its space is exhausted."""
+
+    exit_code = 3
+
+
+class ConflictError(HarnessError):
+    """What is asked for does not fit what a search has recorded."""
+
+    exit_code = 4
+
+
+class NotBegunError(ConflictError):
+    """A search is asked about that nobody has begun."""
+
+
+class CrashError(HarnessError):
+    """A worker of a search has died."""
+
+    exit_code = 5
+
+
 class GateError(HarnessError):
     """The run was logged, and a strict gate does not let it pass."""

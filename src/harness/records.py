@@ -37,6 +37,7 @@ def run_key(spec: RunSpec, references: ReferenceSet, baseline: str | None) -> st
         versions(),
         {name: asdict(rule) for name, rule in spec.gate.rules.items()},
         baseline,
+        *(["light"] if spec.light else []),
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -99,7 +100,7 @@ def run_tags(spec: RunSpec, references: ReferenceSet, key: str) -> dict[str, str
         **models,
         **provenance(),
     }
-    optional = {"sweep_id": spec.sweep_id, "note": spec.note}
+    optional = {"sweep_id": spec.sweep_id, "study": spec.study, "note": spec.note}
     return tags | {key: value for key, value in optional.items() if value}
 
 
