@@ -15,17 +15,20 @@ SOURCE = Path(harness.__file__).parent
 #: From the top down. A part imports from rows below its own, never from its own row.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
-    ("app", "cli", "search", "labeling"),
-    ("evaluate", "overview", "prepare"),
+    ("app", "cli"),
+    ("search", "labeling"),
+    ("evaluate", "gradebook", "overview", "prepare"),
     ("records",),
     ("config",),
-    ("report", "tracking", "pipeline", "tables", "confidence", "references"),
+    ("report", "tracking", "pipeline", "tables", "confidence", "grading", "references"),
     ("comparison", "suspects", "sweeps"),
     ("gate",),
     ("archive",),
     ("results",),
     ("scoring",),
-    ("cache", "checks", "columns", "errors", "locks", "progress", "types"),
+    ("cache",),
+    ("documents", "garbage", "locks", "progress", "text_tables"),
+    ("checks", "errors", "types"),
 )
 
 #: The parts that may import a vendor; vendors that are not listed are free for all.
@@ -34,17 +37,22 @@ OWNERS = {
     "optuna": {"search"},
     "mcp": {"search"},
     "fastapi": {"labeling"},
+    "starlette": {"labeling"},
+    "uvicorn": {"labeling"},
     "hydra": {"app", "config"},
     "omegaconf": {"app", "config"},
     "cv2": {"pipeline", "references", "report"},
-    "PIL": {"references"},
-    "matplotlib": {"references", "report"},
+    "PIL": {"grading", "references"},
+    "jinja2": {"grading", "labeling", "report"},
+    "matplotlib": {"references", "report", "tables"},
+    "pdfplumber": {"tables"},
+    "camelot": {"tables"},
+    "pypdfium2": {"tables"},
     "openpeople": {"references"},
     "onnxruntime": {"pipeline"},
     "rapidocr": {"pipeline"},
     "insightface": {"pipeline"},
     "hotcoco": {"scoring"},
-    "jinja2": {"report"},
 }
 
 #: Scoring is pure: nothing else of the outside may come in.

@@ -6,9 +6,11 @@ ranges. So the YAML is the registry, and a backend's own class says what can be 
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -46,12 +48,13 @@ class HarnessConfig:
     scoring: Any = MISSING
     cache: Any = MISSING
     confidence: Any = MISSING
+    tables: Any = MISSING
     gate: Any = MISSING
     tracking: Any = MISSING
 
 
 #: The groups that name something else to evaluate beside the photos.
-EXTRAS = ("confidence",)
+EXTRAS = ("confidence", "tables")
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 
@@ -65,7 +68,8 @@ class ReferenceSource(Protocol):
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that one run needs to know."""
+    """Everything that one run needs to know. A run of a search belongs to its `study`; a `light` one leaves out the
+    pictures, and says nothing while it runs."""
 
     preset: str
     overrides: tuple[str, ...]
@@ -82,6 +86,8 @@ class RunSpec:
     tracking: Store
     params: Mapping[str, str]
     config_yaml: str
+    study: str | None = None
+    light: bool = False
 
 
 def conf_dir() -> Path:
@@ -100,6 +106,28 @@ def compose(overrides: Sequence[str] = ()) -> DictConfig:
             return hydra_compose("config", overrides=list(overrides))
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from error
+
+
+def vary(config: DictConfig, values: Mapping[str, Any]) -> DictConfig:
+    """A copy of a composed config in which keys that it has hold other values."""
+    varied = copy.deepcopy(config)
+    try:
+        for key, value in values.items():
+            OmegaConf.update(varied, key, value, merge=False)
+    except OmegaConfBaseException as error:
+        raise ConfigError(explain(error)) from error
+    return varied
+
+
+def value_at(config: DictConfig, key: str) -> Any:
+    """What a composed config holds under a dotted key: a plain value, a list or a mapping."""
+    try:
+        value = OmegaConf.select(config, key, throw_on_missing=True)
+        if value is None:
+            vary(config, {key: None})  # raises, in words, where there is no such key
+    except OmegaConfBaseException as error:
+        raise ConfigError(explain(error)) from error
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
 def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
@@ -138,9 +166,14 @@ def instantiate(config: DictConfig, group: str) -> Any:
     assert isinstance(values, dict)
     target = get_class(values.pop("_target_"))
     try:
-        return TypeAdapter(target).validate_python(values, extra="forbid")
+        return _adapter(target).validate_python(values, extra="forbid")
     except ValidationError as error:
         raise ConfigError(first_error(error, group)) from error
+
+
+@cache
+def _adapter(target: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(target)
 
 
 def explain(error: HydraException | OmegaConfBaseException) -> str:

@@ -25,6 +25,18 @@ class ReferenceSetError(HarnessError):
     """A reference set cannot be used as it is."""
 
 
+class UnknownPhotoError(ReferenceSetError):
+    """A photo is asked for that the set does not have."""
+
+
+class InvalidEditError(ReferenceSetError):
+    """An edit does not fit the labels that it is about."""
+
+
+class NameTakenError(ReferenceSetError):
+    """A frozen set of this name exists, and frozen sets never change."""
+
+
 class StaleRevisionError(ReferenceSetError):
     """A save was based on labels that somebody has changed since. Both versions come with it, for a choice."""
 
@@ -49,8 +61,38 @@ class ConfidenceError(HarnessError):
     """The files of the confidence post-operation cannot be used as they are."""
 
 
+class TableError(HarnessError):
+    """Ground truth, extractions or PDF files of the table evaluation cannot be used as they are."""
+
+
+class GradingError(HarnessError):
+    """Annotations, overrides or images of a submission cannot be graded as they are."""
+
+
 class IncompleteError(HarnessError):
     """The run was logged, but some of its items could not be evaluated."""
+
+
+class BudgetError(HarnessError):
+    """The budget of a search is spent, or its space is exhausted."""
+
+    exit_code = 3
+
+
+class ConflictError(HarnessError):
+    """What is asked for does not fit what a search has recorded."""
+
+    exit_code = 4
+
+
+class NotBegunError(ConflictError):
+    """A search is asked about that nobody has begun."""
+
+
+class CrashError(HarnessError):
+    """A worker of a search has died."""
+
+    exit_code = 5
 
 
 class GateError(HarnessError):

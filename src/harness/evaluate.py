@@ -39,7 +39,7 @@ from harness.scoring import (
     tally_numbers,
 )
 from harness.suspects import find_suspects
-from harness.tracking.catalog import Baseline, find_baseline, find_finished, join_sweep, load_run, recent_runs
+from harness.tracking.catalog import Baseline, find_baseline, find_finished, join, load_run, recent_runs
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 
@@ -68,7 +68,7 @@ def evaluate(spec: RunSpec) -> RunResult:
         extras = tuple(filter(None, (source.run(folder, spec.seed) for source in spec.extras)))
         tags = run_tags(spec, references, key)
         with tracked_run(store, store.runs_experiment, run_name(spec), tags) as tracked:
-            evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open())
+            evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open(), spec.light)
             scores = score(spec.thresholds, evaluated)
             spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
             curves = behaviours(spec.thresholds, evaluated)
@@ -78,16 +78,14 @@ def evaluate(spec: RunSpec) -> RunResult:
             run = archive(spec, references, evaluation, key)
             comparison = compare(spec.gate, run, baseline.run, spec.seed) if baseline.run else None
             judgement = comparison.judgement if comparison else judge(spec.gate, run, None)
-            suspects = find_suspects(
-                {photo.sha256: photo.labels for photo in evaluated},
-                [run, *recent_runs(store, references.digest)],
-                spec.thresholds,
-            )
+            witnesses = [] if spec.light else [run, *recent_runs(store, references.digest)]
+            labels = {photo.sha256: photo.labels for photo in evaluated}
+            suspects = find_suspects(labels, witnesses, spec.thresholds)
             write_run(folder, run)
             report = RunReport(
                 run, judgement, evaluation, comparison, baseline.run_id, suspects, tags, spec.config_yaml
             )
-            shown = write_artifacts(folder, report, read_photo)
+            shown = write_artifacts(folder, report, None if spec.light else read_photo)
             tracked.log(
                 RunRecord(
                     params=spec.params,
@@ -106,18 +104,19 @@ def evaluate(spec: RunSpec) -> RunResult:
 
 def reuse(spec: RunSpec, store: OpenStore, run_id: str, baseline: Baseline) -> RunResult:
     """A finished run with the same key, as if it had just been made."""
-    if spec.sweep_id:
-        join_sweep(store, run_id, spec.sweep_id)
+    for tag, name in (("sweep_id", spec.sweep_id), ("study", spec.study)):
+        if name:
+            join(store, run_id, tag, name)
     run = load_run(store, run_id)
     return RunResult(run_id, run, judge(spec.gate, run, baseline.run, spec.seed), reused=True)
 
 
 def predict(
-    pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None
+    pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None, quiet: bool = False
 ) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
     """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
     evaluated, failed = [], []
-    for photo, opened in zip(track(photos, "photos"), opened_ahead(photos), strict=True):
+    for photo, opened in zip(photos if quiet else track(photos, "photos"), opened_ahead(photos), strict=True):
         item = (photo.name, photo.sha256, photo.path, photo.labels)
         try:
             look = Look(opened.result(), cache)

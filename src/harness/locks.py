@@ -15,3 +15,15 @@ def file_lock(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process holds the lock now."""
+    try:
+        with path.open("r") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False

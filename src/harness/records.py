@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from harness.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
@@ -37,6 +37,7 @@ def run_key(spec: RunSpec, references: ReferenceSet, baseline: str | None) -> st
         versions(),
         {name: asdict(rule) for name, rule in spec.gate.rules.items()},
         baseline,
+        *(["light"] if spec.light else []),
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -64,7 +65,7 @@ def archive(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation, key
         failed_photos=tuple(FailedResult(item.name, item.sha256, item.reason) for item in evaluation.failed),
         slices=evaluation.scores.slices,
         intervals=evaluation.intervals,
-        extras=evaluation.extras,
+        extras=tuple(replace(extra, html="") for extra in evaluation.extras),
         idle_steps=evaluation.idle_steps,
         **{f"{name}_scorecard": card for name, card in cards.items()},
     )
@@ -99,7 +100,7 @@ def run_tags(spec: RunSpec, references: ReferenceSet, key: str) -> dict[str, str
         **models,
         **provenance(),
     }
-    optional = {"sweep_id": spec.sweep_id, "note": spec.note}
+    optional = {"sweep_id": spec.sweep_id, "study": spec.study, "note": spec.note}
     return tags | {key: value for key, value in optional.items() if value}
 
 

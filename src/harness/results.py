@@ -104,14 +104,19 @@ class ItemRates:
 
 @dataclass(frozen=True)
 class Extra:
-    """What a run has beside its photos: numbers and tags for MLflow, a text for the terminal, and the rates that a
-    baseline's are paired with."""
+    """What a run has beside its photos: numbers and tags for MLflow, a text for the terminal, the rates that a
+    baseline's are paired with, a self-contained fragment for an HTML report, and what could not be evaluated.
+
+    `data_digest` is over what it was judged on; runs in which it differs cannot be compared."""
 
     name: str
     metrics: Mapping[str, float]
     tags: Mapping[str, str]
     text: str
     paired: ItemRates | None = None
+    data_digest: str = ""
+    html: str = ""
+    failures: tuple[str, ...] = ()
 
 
 class ExtraSource(Protocol):
@@ -151,8 +156,8 @@ class Evaluation:
 
     @property
     def complete(self) -> bool:
-        """Whether every photo was evaluated."""
-        return not self.failed
+        """Whether every photo, and every item of the extras, was evaluated."""
+        return not self.failed and not any(extra.failures for extra in self.extras)
 
     @property
     def photos(self) -> int:
@@ -166,10 +171,12 @@ class Evaluation:
 
     @property
     def predictions_digest(self) -> str:
-        """A digest over all predictions; runs that share it differ in nothing that is scored."""
+        """A digest over all predictions and what extras measured; runs that share it differ in nothing scored."""
         total = hashlib.sha256()
         for item in self.evaluated:
             total.update(repr((item.sha256, item.prediction)).encode())
+        for extra in self.extras:
+            total.update(repr((extra.name, sorted(extra.metrics.items()))).encode())
         return total.hexdigest()
 
     def metrics(self) -> dict[str, float]:

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 QUALITY, SECONDS, SPEED = "number/f1", "runtime/pipeline_seconds", "runtime/photos_per_second"
 HEADLINES = (QUALITY, "ocr/accuracy", "bib/f1", "face/f1", "link/f1", SECONDS)
+#: What such metrics start with is shown too, where a job has it: the rates of extras.
+EXTRA_HEADLINES = ("table/fuzzy_f1",)
 #: Each preset promises to read no fewer numbers than the one before it, and to be no faster.
 LADDER = ("fast", "balanced", "best")
 #: Times that differ by less than this share are the same: a run repeated is no faster.
@@ -42,6 +44,11 @@ def varied(jobs: Sequence[SweepJob]) -> list[str]:
     """The parameters that are not the same in all jobs."""
     keys = sorted({key for job in jobs for key in job.params})
     return [key for key in keys if len({job.params.get(key) for job in jobs}) > 1]
+
+
+def headlines(jobs: Sequence[SweepJob]) -> list[str]:
+    """The metrics to show: the usual ones, and those of extras that some job has."""
+    return [*HEADLINES, *sorted({name for job in jobs for name in job.metrics if name.startswith(EXTRA_HEADLINES)})]
 
 
 def pareto_front(jobs: Sequence[SweepJob], quality: str = QUALITY, cost: str = SECONDS) -> tuple[SweepJob, ...]:

@@ -22,7 +22,7 @@ from harness.tracking.catalog import (
     find_baseline,
     find_finished,
     find_run,
-    join_sweep,
+    join,
     list_runs,
     list_sweeps,
     load_run,
@@ -209,7 +209,7 @@ def test_a_run_without_an_archive_says_so(logger: Logger) -> None:
 def test_cleaning_takes_old_runs_and_leaves_what_is_needed(store: AnyStore, logger: Logger) -> None:
     base, studied = logger.log(name="base"), logger.log(name="studied", study="thresholds")
     old, swept, newest = logger.log(name="old"), logger.log(name="swept", sweep_id="s1"), logger.log(name="newest")
-    join_sweep(logger.store, newest, "s2")
+    join(logger.store, newest, "sweep_id", "s2")
     for sweep_id in ("s1", "s2"):
         with tracked_run(logger.store, logger.store.sweeps_experiment, sweep_id, {"sweep_id": sweep_id}):
             pass

@@ -11,7 +11,7 @@ import argparse
 from harness.cli.asking import confirm
 from harness.cli.runs import add_overrides, compose_runs, existing_store
 from harness.cli.staging import counted
-from harness.columns import aligned
+from harness.text_tables import aligned
 
 NAME = "clean"
 HELP = "delete old runs with their artifacts"

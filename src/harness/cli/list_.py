@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.runs import add_overrides, compose_runs, existing_store
 from harness.cli.staging import add_json, show_json
-from harness.columns import aligned
+from harness.text_tables import aligned
 
 if TYPE_CHECKING:
     from harness.tracking.catalog import RunEntry

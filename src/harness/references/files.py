@@ -10,9 +10,6 @@ refused. `revision` counts the writes of a file, `changed` says at which of them
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -21,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from harness.checks import first_error
 from harness.errors import ReferenceSetError
+from harness.garbage import no_collection
 from harness.references.disk import write_atomically
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
@@ -247,18 +245,6 @@ def encode_with(content: LabelFile, lines: dict[str, bytes]) -> bytes:
 def write_file(root: Path, content: LabelFile) -> None:
     """Write one label file atomically: at any moment the disk holds the old one or the new one."""
     write_atomically(root / content.FILE_NAME, encode(content))
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """No garbage collection: making many objects that all stay sets it off again and again, for 4/5 of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _upgraded(path: Path, data: Any) -> Any:

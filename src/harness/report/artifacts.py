@@ -20,8 +20,9 @@ from harness.scoring import number_status
 from harness.scoring.numbers import expected_numbers, read_numbers
 
 
-def write_artifacts(folder: Path, report: RunReport, read_photo: ReadPhoto) -> dict[str, str]:
-    """Write the resolved config, the reasons of failed photos, pictures, figures and the report.
+def write_artifacts(folder: Path, report: RunReport, read_photo: ReadPhoto | None) -> dict[str, str]:
+    """Write the resolved config and the reasons of failed photos; given a way to read photos, also pictures, figures
+    and the report.
 
     Returns the tags by which MLflow's UI knows what there is to show.
     """
@@ -30,6 +31,8 @@ def write_artifacts(folder: Path, report: RunReport, read_photo: ReadPhoto) -> d
     if evaluation.failed:
         reasons = "\n".join(f"{item.name}: {item.reason}\n{item.details}" for item in evaluation.failed)
         (folder / "failed_photos.txt").write_text(reasons)
+    if read_photo is None:
+        return {}
     gallery = make_gallery(report, read_photo)
     for rank, photo in enumerate(gallery.worst, start=1):
         picture = draw_photo(photo, gallery.shots[photo.sha256].whole, evaluation.thresholds)

@@ -80,6 +80,10 @@ def run_page(report: RunReport, gallery: Gallery, figures: Sequence[Picture]) ->
             if (section.title, row.label) == (name, label)
         ],
         sections=sections,
+        extras=[
+            {"name": extra.name, "text": extra.text, "html": Markup(extra.html)}  # escaped where it is made
+            for extra in report.evaluation.extras
+        ],
         legend=LEGEND,
         broken=list(drawn.changed(gallery.broken)),
         fixed=list(drawn.changed(gallery.fixed)),

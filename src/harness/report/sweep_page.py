@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from harness.columns import aligned
 from harness.report.canvas import Picture
 from harness.report.html import render
 from harness.sweeps import (
-    HEADLINES,
     SECONDS,
     SweepJob,
     has_ladder,
+    headlines,
     identical,
     idle_params,
     ladder_inversions,
     pareto_front,
     varied,
 )
+from harness.text_tables import aligned
 
 FRONT_MARK = "★"
 
@@ -62,7 +62,7 @@ def sweep_table(jobs: Sequence[SweepJob]) -> dict[str, list[str | float | None]]
         "front": [FRONT_MARK if job.run_id in front else "" for job in jobs],
         "verdict": [job.verdict for job in jobs],
     }
-    table |= {name: [job.metrics.get(name) for job in jobs] for name in HEADLINES}
+    table |= {name: [job.metrics.get(name) for job in jobs] for name in headlines(jobs)}
     return table | {name: [job.params.get(name) for job in jobs] for name in varied(jobs)}
 
 

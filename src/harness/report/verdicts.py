@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.columns import aligned
 from harness.gate import Judgement, MetricVerdict, Verdict
+from harness.text_tables import aligned
 
 NAMES = ("metric", "baseline", "this run", "gain", "95 % interval", "verdict")
 

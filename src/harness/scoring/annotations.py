@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from types import NoneType
+from typing import TypeVar
 
 import numpy as np
 
 from harness.scoring.boxes import Bools, Boxes, offsets_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class AnnotationBatch:
         flat = list(chain.from_iterable(by_image))
         drawn = [annotation.box for annotation in flat]
         whole = set(map(len, drawn)) <= {4}
-        xywh = np.fromiter(chain.from_iterable(drawn), np.float64).reshape(-1, 4) if whole else np.zeros((0, 4))
+        numbers = chain.from_iterable(drawn if whole else ())
+        xywh = np.fromiter(numbers, np.float64, count=4 * len(drawn) if whole else 0).reshape(-1, 4)
         batch = cls(
             side,
             images,
@@ -84,22 +89,20 @@ class AnnotationBatch:
                 self.refuse([False] * start + double, self.ids, "the id stands twice")
 
     def keys(self, name: str) -> list[str | None]:
-        """The key of each annotation: its own, else its attribute of that name; None where that is blank."""
-        keys: list[str | None] = [None] * len(self.ids)
-        named = [attributes.get(name) for attributes in self.attributes]
-        merged = [named[row] if key is None else key for row, key in enumerate(self.given_keys)]
-        rows = [row for row, key in enumerate(merged) if key is not None]
-        given = [key for key in merged if key is not None]
-        self.refuse_unless_text(rows, given, "key {!r}; expected a string")
-        for row, key in zip(rows, given, strict=True):
-            keys[row] = key if key and not key.isspace() else None
+        """The key of each annotation: its own, else its attribute of that name, if there is one."""
+        keys = [attributes.get(name) for attributes in self.attributes]
+        if self.given_keys.count(None) < len(keys):
+            keys = [named if own is None else own for named, own in zip(keys, self.given_keys, strict=True)]
+        if not set(map(type, keys)) <= {str, NoneType}:
+            rows = [row for row, key in enumerate(keys) if key is not None]
+            self.refuse_unless_text(rows, take(keys, rows), "key {!r}; expected a string")
         return keys
 
-    def values(self, rows: list[int], names: Sequence[str]) -> list[str]:
+    def values(self, rows: Sequence[int], names: Sequence[str]) -> list[str]:
         """Each attribute of all rows, one after the other; empty where it is missing."""
-        attributes = [self.attributes[row] for row in rows]
+        attributes = take(self.attributes, rows)
         values = [given.get(name, "") for name in names for given in attributes]
-        self.refuse_unless_text(rows * len(names), values, "attribute {!r}; expected a string")
+        self.refuse_unless_text([*rows] * len(names), values, "attribute {!r}; expected a string")
         return values
 
     def ids_by_image(self, chosen: Bools) -> dict[int, list[str]]:
@@ -109,3 +112,8 @@ class AnnotationBatch:
         for image, row in zip(self.boxes.photo_index[rows].tolist(), rows.tolist(), strict=True):
             result.setdefault(image, []).append(self.ids[row])
         return result
+
+
+def take(values: Sequence[T], rows: Iterable[int]) -> list[T]:
+    """The values of some rows."""
+    return list(map(values.__getitem__, rows))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class MatchGrade:
 
 
 class MatchColumns(NamedTuple):
-    """The matches of an image, field by field: a submission has tens of thousands, and few are looked at one by one."""
+    """Many matches, field by field: a submission has tens of thousands, and few are looked at one by one."""
 
     ground_truth: Sequence[str]
     student: Sequence[str]
@@ -51,27 +51,56 @@ class MatchColumns(NamedTuple):
     override: Sequence[Override | None]
 
 
+class Matches(Sequence[MatchGrade]):
+    """The matches of an image: those from `first` up to, not including, `stop` of the columns."""
+
+    __slots__ = ("_columns", "_rows")
+
+    def __init__(self, columns: MatchColumns, first: int = 0, stop: int | None = None) -> None:
+        self._columns = columns
+        self._rows = range(first, len(columns.iou) if stop is None else stop)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> MatchGrade: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[MatchGrade]: ...
+    def __getitem__(self, place: int | slice) -> MatchGrade | list[MatchGrade]:
+        rows = self._rows[place]
+        return [self._match(row) for row in rows] if isinstance(rows, range) else self._match(rows)
+
+    def _match(self, row: int) -> MatchGrade:
+        fields: Any = (column[row] for column in self._columns)
+        return MatchGrade(*fields)
+
+    def __eq__(self, other: object) -> bool:
+        return self[:] == other[:] if isinstance(other, Matches) else NotImplemented
+
+    def __repr__(self) -> str:
+        return repr(self[:])
+
+    @property
+    def final_scores(self) -> list[float]:
+        """The trainer's score of each match where there is one, else the original."""
+        part = slice(self._rows.start, self._rows.stop)
+        scores, overrides = self._columns.original_score[part], self._columns.override[part]
+        if not any(overrides):
+            return list(scores)
+        return [score if word is None else word.score for score, word in zip(scores, overrides, strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class ImageGrade:
     """One image: its matches in the order of its ground truth, ids of what was missed and of what was extra."""
 
     image: str
-    columns: MatchColumns
+    matched: Matches
     missed: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     #: Keys that stand more than once on a side; their pairs were made best IoU first.
     duplicate_keys: tuple[str, ...] = ()
-
-    @property
-    def matched(self) -> tuple[MatchGrade, ...]:
-        """The matches, one by one."""
-        return tuple(map(MatchGrade, *self.columns))
-
-    @property
-    def final_scores(self) -> list[float]:
-        """The trainer's score of each match where there is one, else the original."""
-        scores = zip(self.columns.original_score, self.columns.override, strict=True)
-        return [score if override is None else override.score for score, override in scores]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, match by match."""
@@ -82,10 +111,10 @@ class ImageGrade:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ImageGrade:
         """Read what `to_dict` wrote."""
-        columns = {name: [match[name] for match in data["matched"]] for name in MatchColumns._fields}
-        columns["override"] = [Override(**word) if word else None for word in columns["override"]]
+        columns = {name: tuple(match[name] for match in data["matched"]) for name in MatchColumns._fields}
+        columns["override"] = tuple(Override(**word) if word else None for word in columns["override"])
         rest = (tuple(data[name]) for name in ("missed", "extra", "duplicate_keys"))
-        return cls(data["image"], MatchColumns(**columns), *rest)
+        return cls(data["image"], Matches(MatchColumns(**columns)), *rest)
 
 
 @dataclass(frozen=True)
@@ -98,7 +127,7 @@ class GradeReport:
     @property
     def matched(self) -> int:
         """Ground-truth annotations that the student has too."""
-        return sum(len(image.columns.iou) for image in self.images)
+        return sum(len(image.matched) for image in self.images)
 
     @property
     def missed(self) -> int:
@@ -113,7 +142,7 @@ class GradeReport:
     @property
     def overridden(self) -> int:
         """Matches whose score a trainer replaced."""
-        return sum(word is not None for image in self.images for word in image.columns.override)
+        return sum(match.override is not None for image in self.images for match in image.matched)
 
     @property
     def quality(self) -> float:
@@ -185,7 +214,7 @@ class GradeReport:
     def _columns(self) -> Floats:
         """Sum of final scores, matched, missed and extra, image by image."""
         rows = [
-            (sum(image.final_scores), len(image.columns.iou), len(image.missed), len(image.extra))
+            (sum(image.matched.final_scores), len(image.matched), len(image.missed), len(image.extra))
             for image in self.images
         ]
         return np.array(rows, dtype=np.float64).reshape(-1, 4)

@@ -22,9 +22,10 @@ from operator import ne
 
 import numpy as np
 
-from harness.scoring.annotations import Annotation, AnnotationBatch, Annotations
+from harness.garbage import no_collection
+from harness.scoring.annotations import Annotation, AnnotationBatch, Annotations, take
 from harness.scoring.boxes import Bools, Floats, Ints, iou
-from harness.scoring.grade_report import GradeReport, ImageGrade, MatchColumns, MatchGrade
+from harness.scoring.grade_report import GradeReport, ImageGrade, MatchColumns, Matches, MatchGrade
 from harness.scoring.grading_rules import FULL, GradingRules, Override
 from harness.scoring.matching import DuplicateKey, match_by_key, match_optimal
 from harness.scoring.text import similarities
@@ -47,10 +48,11 @@ def grade(
     images = tuple(dict.fromkeys([*ground_truth, *student]))
     words = _by_place(overrides, ground_truth)
     graded: list[ImageGrade] = []
-    for first, stop in _blocks(images, ground_truth, student):
-        truth = AnnotationBatch.of("ground-truth", images[first:stop], ground_truth)
-        work = AnnotationBatch.of("student", images[first:stop], student)
-        graded += _grade(truth, work, rules, words)
+    with no_collection():
+        for first, stop in _blocks(images, ground_truth, student):
+            truth = AnnotationBatch.of("ground-truth", images[first:stop], ground_truth)
+            work = AnnotationBatch.of("student", images[first:stop], student)
+            graded += _grade(truth, work, rules, words)
     return GradeReport(rules, tuple(graded))
 
 
@@ -101,64 +103,67 @@ def _grade(
     truth: AnnotationBatch, work: AnnotationBatch, rules: GradingRules, overrides: Mapping[tuple[str, str], Override]
 ) -> Iterator[ImageGrade]:
     pairing = _Pairing.of(truth, work, rules)
-    rows, student_rows = pairing.truth.tolist(), pairing.work.tolist()
-    scores = _score(truth, work, rows, student_rows, rules)
-    ids = [truth.ids[row] for row in rows], [work.ids[row] for row in student_rows]
-    by_key = pairing.by_key.tolist()
+    overlap, label, attribute, score = _score(truth, work, pairing, rules).tolist()
+    columns = MatchColumns(
+        take(truth.ids, pairing.truth.tolist()),
+        take(work.ids, pairing.work.tolist()),
+        pairing.by_key.tolist(),
+        overlap,
+        label,
+        attribute,
+        score,
+        _words(truth, pairing, overrides),
+    )
     bounds = np.searchsorted(pairing.truth, truth.boxes.offsets).tolist()
     missed, extra = truth.ids_by_image(pairing.missed), work.ids_by_image(pairing.extra)
     double: dict[int, list[str]] = {}
     for duplicate in pairing.duplicates:
         double.setdefault(duplicate.photo, []).append(duplicate.key)
     for n, image in enumerate(truth.images):
-        part = slice(bounds[n], bounds[n + 1])
-        words = _words(image, ids[0][part], missed.get(n, ()), overrides)
-        columns = MatchColumns._make([ids[0][part], ids[1][part], by_key[part], *scores[:, part].tolist(), words])
-        yield ImageGrade(image, columns, *(tuple(side.get(n, ())) for side in (missed, extra, double)))
+        matched = Matches(columns, bounds[n], bounds[n + 1])
+        yield ImageGrade(image, matched, *(tuple(side.get(n, ())) for side in (missed, extra, double)))
 
 
 def _words(
-    image: str, matched: Sequence[str], missed: Sequence[str], overrides: Mapping[tuple[str, str], Override]
+    truth: AnnotationBatch, pairing: _Pairing, overrides: Mapping[tuple[str, str], Override]
 ) -> list[Override | None]:
-    """The override of each matched annotation of an image."""
+    """The override of each match. Raises ValueError for one of a missed annotation."""
     if not overrides:
-        return [None] * len(matched)
-    for id in missed:
-        if word := overrides.get((image, id)):
+        return [None] * len(pairing.truth)
+    image = take(truth.images, truth.boxes.photo_index.tolist())
+    words = [overrides.get(place) for place in zip(image, truth.ids, strict=True)]
+    for word in compress(words, pairing.missed.tolist()):
+        if word:
             raise ValueError(f"{_name(word)}: the annotation is missed, so there is no score to replace")
-    return [overrides.get((image, id)) for id in matched]
+    return take(words, pairing.truth.tolist())
 
 
-def _score(
-    truth: AnnotationBatch, work: AnnotationBatch, rows: list[int], student_rows: list[int], rules: GradingRules
-) -> Floats:
+def _score(truth: AnnotationBatch, work: AnnotationBatch, pairing: _Pairing, rules: GradingRules) -> Floats:
     """IoU, label similarity, attribute similarity and score of the pairs: a row each."""
-    labels = [truth.labels[row] for row in rows]
-    overlap = iou(truth.boxes.xywh[rows], work.boxes.xywh[student_rows])
-    label = _alike(labels, [work.labels[row] for row in student_rows], rules.ignore_case)
-    attribute = _attribute_similarity(truth, work, rows, student_rows, labels, rules)
+    labels = take(truth.labels, pairing.truth.tolist())
+    overlap = iou(truth.boxes.xywh[pairing.truth], work.boxes.xywh[pairing.work])
+    label = _alike(labels, take(work.labels, pairing.work.tolist()), rules.ignore_case)
+    attribute = _attribute_similarity(truth, work, pairing, labels, rules)
     score = rules.iou_weight * overlap + rules.label_weight * label + rules.attribute_weight * attribute
     return np.stack([overlap, label, attribute, score])
 
 
 def _attribute_similarity(
-    truth: AnnotationBatch,
-    work: AnnotationBatch,
-    rows: list[int],
-    student_rows: list[int],
-    labels: list[str],
-    rules: GradingRules,
+    truth: AnnotationBatch, work: AnnotationBatch, pairing: _Pairing, labels: list[str], rules: GradingRules
 ) -> Floats:
     """Mean similarity of the attributes that each pair is compared by; 1 where there is none."""
     names_of = {label: tuple(rules.compared(label)) for label in set(labels)}
-    pairs_of: dict[tuple[str, ...], list[int]] = {names: [] for names in names_of.values()}
-    for pair, label in enumerate(labels):
-        pairs_of[names_of[label]].append(pair)
-    result = np.ones(len(rows))
-    for names, pairs in pairs_of.items():
+    groups = list(dict.fromkeys(names_of.values()))
+    group_of = {label: groups.index(names) for label, names in names_of.items()}
+    group = np.fromiter(map(group_of.__getitem__, labels), np.int64, count=len(labels))
+    both = take(truth.attributes, pairing.truth.tolist()), take(work.attributes, pairing.work.tolist())
+    differ = np.fromiter(map(ne, *both), np.bool_, count=len(labels))
+    result = np.ones(len(labels))
+    for number, names in enumerate(groups):
         if names:
-            expected = truth.values([rows[pair] for pair in pairs], names)
-            given = work.values([student_rows[pair] for pair in pairs], names)
+            pairs = np.flatnonzero((group == number) & differ)
+            expected = truth.values(pairing.truth[pairs].tolist(), names)
+            given = work.values(pairing.work[pairs].tolist(), names)
             result[pairs] = _alike(expected, given, rules.ignore_case).reshape(len(names), -1).mean(axis=0)
     return result
 

@@ -9,13 +9,15 @@ one. Where pairings of equal total compete, the solver's choice stands: the boxe
 their order, never the rest of the batch, so the same photo always gives the same pairs.
 
 By key: boxes of one photo with the same key, wherever they are; a key that stands more than once on a side is paired
-best IoU first, with the ties of the greedy rule, and is reported. A box without a key matches nothing.
+best IoU first, with the ties of the greedy rule, and is reported. A box without a key, or with a blank one, matches
+nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -76,15 +78,10 @@ def match_optimal(predictions: Boxes, targets: Boxes, min_iou: float = 0.0) -> M
         pairs = overlapping_pairs(predictions, targets, min_iou)
         if min_iou:
             pairs = pairs.where(pairs.iou > min_iou)
-        rivals = np.bincount(pairs.left, minlength=len(predictions))[pairs.left]
-        rivals += np.bincount(pairs.right, minlength=len(targets))[pairs.right]
-        alone = rivals == 2  # the only pair of its prediction and of its target
-        left, right = _assign(pairs.where(~alone), predictions, targets)
+        sure, contested = _certain(pairs, len(predictions), len(targets))
+        left, right = _assign(contested, predictions, targets)
         return _matches(
-            np.concatenate([pairs.left[alone], left]),
-            np.concatenate([pairs.right[alone], right]),
-            len(predictions),
-            len(targets),
+            np.concatenate([sure.left, left]), np.concatenate([sure.right, right]), len(predictions), len(targets)
         )
 
     return _in_blocks(match, predictions, targets)
@@ -97,23 +94,27 @@ def match_by_key(
     same_photos(predictions, targets)
     _check_lengths("prediction", prediction_keys, predictions)
     _check_lengths("target", target_keys, targets)
-    codes: dict[tuple[int, str], int] = {}
-    code = _codes(prediction_keys, predictions, codes)
-    target_code = _codes(target_keys, targets, codes)
-    n = np.bincount(code[code >= 0], minlength=len(codes))
-    n_targets = np.bincount(target_code[target_code >= 0], minlength=len(codes))
+    names: list[str | None] = [None, *dict.fromkeys(chain(prediction_keys, target_keys))]
+    numbers = {name: n if name and not name.isspace() else 0 for n, name in enumerate(names)}
+    number = np.fromiter(map(numbers.__getitem__, prediction_keys), np.int64, count=len(predictions))
+    target_number = np.fromiter(map(numbers.__getitem__, target_keys), np.int64, count=len(targets))
+    keyed, target_keyed = np.flatnonzero(number), np.flatnonzero(target_number)
+    #: A photo and a key as one number; equal ones get the same code, from 0 up.
+    place = predictions.photo_index[keyed] * len(names) + number[keyed]
+    target_place = targets.photo_index[target_keyed] * len(names) + target_number[target_keyed]
+    places, codes = np.unique(np.concatenate([place, target_place]), return_inverse=True)
+    code, target_code = codes[: len(keyed)], codes[len(keyed) :]
+    n, n_targets = np.bincount(code, minlength=len(places)), np.bincount(target_code, minlength=len(places))
 
-    by_code = np.argsort(target_code, kind="stable")[np.count_nonzero(target_code < 0) :]
-    keyed = np.flatnonzero(code >= 0)
-    partners = n_targets[code[keyed]]
-    first = (np.cumsum(n_targets) - n_targets)[code[keyed]]
+    by_code = target_keyed[np.argsort(target_code, kind="stable")]
+    partners = n_targets[code]
+    first = (np.cumsum(n_targets) - n_targets)[code]
     left = np.repeat(keyed, partners)
     right = by_code[np.repeat(first - (np.cumsum(partners) - partners), partners) + np.arange(len(left))]
     overlap = iou(predictions.xywh[left], targets.xywh[right])
     duplicates = sorted(
-        DuplicateKey(photo, key, int(n[row]), int(n_targets[row]))
-        for (photo, key), row in codes.items()
-        if n[row] > 1 or n_targets[row] > 1
+        DuplicateKey(int(places[c]) // len(names), str(names[places[c] % len(names)]), int(n[c]), int(n_targets[c]))
+        for c in np.flatnonzero((n > 1) | (n_targets > 1))
     )
     return _take_best_first(left, right, overlap, len(predictions), len(targets)), tuple(duplicates)
 
@@ -152,6 +153,32 @@ def _take_best_first(left: Ints, right: Ints, value: Floats, n_left: int, n_righ
         free = (target_of[left] == UNMATCHED) & (prediction_of[right] == UNMATCHED)
         left, right = left[free], right[free]
     return Matches(target_of, prediction_of)
+
+
+def _certain(pairs: Overlaps, n_left: int, n_right: int) -> tuple[Overlaps, Overlaps]:
+    """The pairs that every best pairing has, and those that are left to choose from.
+
+    A pair that is worth more than the next best of its prediction and the next best of its target together belongs to
+    every best pairing: whatever else the two were given, forming the pair instead would gain. Most pairs are such.
+    """
+    next_best = _second_best(pairs.left, pairs.iou, n_left)[pairs.left]
+    next_best += _second_best(pairs.right, pairs.iou, n_right)[pairs.right]
+    sure = pairs.where(pairs.iou > next_best)
+    taken, taken_right = np.zeros(n_left, dtype=bool), np.zeros(n_right, dtype=bool)
+    taken[sure.left] = True
+    taken_right[sure.right] = True
+    return sure, pairs.where(~(taken[pairs.left] | taken_right[pairs.right]))
+
+
+def _second_best(box: Ints, value: Floats, n: int) -> Floats:
+    """The second highest value among the pairs of each of `n` boxes, 0 where there is none."""
+    best, second = np.zeros(n), np.zeros(n)
+    np.maximum.at(best, box, value)
+    below = value < best[box]
+    np.maximum.at(second, box[below], value[below])
+    tied = np.bincount(box[~below], minlength=n) > 1
+    second[tied] = best[tied]
+    return second
 
 
 def _assign(pairs: Overlaps, predictions: Boxes, targets: Boxes) -> tuple[Ints, Ints]:
@@ -198,15 +225,6 @@ def _matches(left: Ints, right: Ints, n_left: int, n_right: int) -> Matches:
     target_of[left] = right
     prediction_of[right] = left
     return Matches(target_of, prediction_of)
-
-
-def _codes(keys: Sequence[str | None], boxes: Boxes, known: dict[tuple[int, str], int]) -> Ints:
-    """One number for each (photo, key) on either side; -1 for a box without a key."""
-    codes = np.full(len(boxes), -1, dtype=np.int64)
-    keyed = [row for row, key in enumerate(keys) if key is not None]
-    pairs = zip(boxes.photo_index[keyed].tolist(), (key for key in keys if key is not None), strict=True)
-    codes[keyed] = [known.setdefault(pair, len(known)) for pair in pairs]
-    return codes
 
 
 def _check_lengths(side: str, keys: Sequence[str | None], boxes: Boxes) -> None:

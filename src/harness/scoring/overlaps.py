@@ -17,7 +17,7 @@ from harness.scoring.boxes import Bools, Boxes, Floats, Ints
 #: Pairs that are looked at together: their arrays stay small enough for memory to be used again at once.
 BLOCK = 1 << 13
 #: Pairs of the photos that are matched together.
-PHOTO_BLOCK = 1 << 15
+PHOTO_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)

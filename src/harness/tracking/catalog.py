@@ -156,10 +156,20 @@ def recent_runs(store: OpenStore, data_digest: str, limit: int = RECENT) -> tupl
     return tuple(runs)
 
 
-def join_sweep(store: OpenStore, run_id: str, sweep_id: str) -> None:
-    """Make a run that exists one of a sweep's; it stays one of those that it belongs to."""
-    before = store.client.get_run(run_id).data.tags.get("sweep_id", "")
-    store.client.set_tag(run_id, "sweep_id", f"{before} {sweep_id}".strip())
+def join(store: OpenStore, run_id: str, tag: str, name: str) -> None:
+    """Make a run that exists one of a sweep's or a study's; it stays one of those that it belongs to."""
+    before = store.client.get_run(run_id).data.tags.get(tag, "").split()
+    if name not in before:
+        store.client.set_tag(run_id, tag, " ".join([*before, name]))
+
+
+def find_tagged(store: OpenStore, tag: str, others: Mapping[str, str]) -> dict[str, str]:
+    """The runs that carry a tag, with its value; `others` are tags that they must have as well."""
+    return {
+        str(run.info.run_id): run.data.tags[tag]
+        for run in _search(store, store.runs_experiment, f"tags.{tag} LIKE '%'")
+        if all(run.data.tags.get(name) == value for name, value in others.items())
+    }
 
 
 def _search(store: OpenStore, experiment: str, query: str = "", page: int = _PAGE) -> Iterator[Run]:

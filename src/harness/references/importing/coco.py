@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import BaseModel, Field
 
+from harness.documents import checked, read_json
 from harness.errors import ReferenceSetError
 from harness.references.files import (
     BibLabels,
@@ -33,7 +33,6 @@ from harness.references.importing.records import (
     UnitBox,
     box_record,
     check_size,
-    checked,
     kind_of,
     labels_of,
     locate,
@@ -114,13 +113,7 @@ class _Coco(BaseModel):
 def read(path: Path, photos: Path | None) -> ImportedSet:
     """A COCO file, or a folder with exactly one; photos are found beside it or in `images/`."""
     file = _file(path)
-    try:
-        data = orjson.loads(file.read_bytes())
-    except OSError as error:
-        raise ReferenceSetError(f"{file}: cannot be read: {error.strerror}") from error
-    except orjson.JSONDecodeError as error:
-        raise ReferenceSetError(f"{file}: not JSON: {error}") from error
-    coco = checked(_Coco, data, str(file))
+    coco = checked(_Coco, read_json(file, ReferenceSetError), str(file), ReferenceSetError)
     annotations = _by_image(coco, file)
     names = {category.id: category.name for category in coco.categories}
     kinds = {name.strip().lower() for name in names.values()}

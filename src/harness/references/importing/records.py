@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 
-from pydantic import BaseModel, ValidationError
-
-from harness.checks import first_error
+from harness.documents import checked
 from harness.errors import PhotoError, ReferenceSetError
 from harness.references.files import BibLabels, BibRecord, FaceIdentities, FaceLabels, FaceRecord, LinkPairs
 from harness.references.photo_files import read_bytes, upright_size
 
 #: How far a box may stick out of its photo, in pixels, and still be a matter of rounding.
 TOLERANCE = 1.0
-
-M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +77,7 @@ def box_record(kind: str, box: UnitBox, attributes: dict[str, Any], where: str) 
     own = {key: attributes[key] for key in model.model_fields if attributes.get(key) not in (None, "")}
     if isinstance(own.get("number"), int):
         own["number"] = str(own["number"])
-    return checked(model, {**own, **box}, where)
+    return checked(model, {**own, **box}, where, ReferenceSetError)
 
 
 def kind_of(name: str, where: str) -> str:
@@ -101,14 +97,6 @@ def labels_of(records: Iterable[BibRecord | FaceRecord], kinds: Iterable[str]) -
         "bibs": BibLabels(labeled=True, boxes=bibs) if "bib" in kinds else None,
         "faces": FaceLabels(labeled=True, boxes=faces) if "face" in kinds else None,
     }
-
-
-def checked(model: type[M], data: Any, where: str) -> M:
-    """Data from outside as a model, or an error that names where it stands."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise ReferenceSetError(f"{where}: {first_error(error)}") from error
 
 
 def photo_size(path: Path, where: str) -> tuple[int, int]:

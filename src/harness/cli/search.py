@@ -1,0 +1,255 @@
+"""Search for better parameters within a budget, as an experiment file describes it.
+
+  harness search FILE                     search, or go on with a search, until the budget is spent
+  harness search describe STUDY           what is varied, what it is after, what it may spend
+  harness search leaderboard STUDY        how it stands
+  harness search status STUDY             what is left of the budget
+  harness search ask STUDY                the sampler's next point, for you to run
+  harness search tell STUDY TRIAL RUN     the MLflow run that came of it
+  harness search try STUDY KEY=VALUE ...  run a point of your own (or the number of a trial that was asked for)
+  harness search cancel STUDY [TRIAL]     stop the search, or give back a trial that was asked for
+  harness search propose STUDY [TRIAL]    write the best trial, or another, as a preset file
+  harness search confirm STUDY            does the gain hold up on the holdout?
+
+STUDY is the name of a file in experiments/, or its path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.staging import COMMAND, show_json
+from harness.errors import ConfigError, CrashError, HarnessError
+
+if TYPE_CHECKING:
+    from harness.search.holdout import Confirmation
+    from harness.search.views import SpaceView, TrialView
+
+NAME = "search"
+HELP = "search for better parameters within a budget"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("what", metavar="FILE|VERB", help="an experiment file, or one of the verbs above")
+    # Called as other commands call theirs, so that KEY=VALUE may also follow an option.
+    parser.add_argument("overrides", nargs="*", metavar="ARGUMENT", help="what the verb takes")
+    parser.add_argument("--trials", type=int, metavar="N", help="budget of the study in trials, over all its runs")
+    parser.add_argument("--minutes", type=float, metavar="M", help="budget of the study in minutes of work")
+    parser.add_argument("--workers", type=int, default=1, metavar="W", help="processes side by side (default: 1)")
+    parser.add_argument("--resume", action="store_true", help="go on with a search that was cancelled")
+    parser.add_argument("--hypothesis", default="", metavar="TEXT", help="what a point of your own is to find out")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what is asked; whatever is not the user's to mend ends with exit code 5."""
+    try:
+        verb = _VERBS.get(arguments.what)
+        return _search(arguments) if verb is None else verb(arguments)
+    except HarnessError:
+        raise
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        raise CrashError(f"the search has crashed: {type(error).__name__}: {error}") from error
+
+
+def _search(arguments: argparse.Namespace) -> int:
+    from harness.search import leaderboard, verbs
+
+    if arguments.overrides or not arguments.what.endswith((".yaml", ".yml")):
+        raise ConfigError(f"{arguments.what}: expected an experiment file, or one of: {', '.join(_VERBS)}")
+    if arguments.workers < 1:
+        raise ConfigError("--workers: expected at least 1")
+    verbs.prepare(arguments.what, arguments.trials, arguments.minutes, arguments.resume)
+    view = verbs.run(arguments.what, arguments.workers)
+    if arguments.json:
+        show_json(verbs.plain(view))
+    else:
+        print(leaderboard.text(view))
+        beaten = view.gain is not None and view.gain.gain > 0
+        if beaten and (path := verbs.proposed(arguments.what)):
+            print(f"\nProposed preset: {path}\nDoes it hold up?  {COMMAND} search confirm {view.study}")
+    if view.cold_rerun.startswith("DIFFERS"):
+        raise HarnessError(f"the best trial does not stand without the cache: {view.cold_rerun}")
+    return 0
+
+
+def _describe(arguments: argparse.Namespace) -> int:
+    from harness.search import verbs
+
+    (study,) = _taken(arguments, "STUDY")
+    view = verbs.describe(study)
+    _show(arguments, view, lambda: _space_text(view))
+    return 0
+
+
+def _leaderboard(arguments: argparse.Namespace) -> int:
+    from harness.search import leaderboard, verbs
+
+    (study,) = _taken(arguments, "STUDY")
+    view = verbs.board(study)
+    _show(arguments, view, lambda: leaderboard.text(view))
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    from harness.search import leaderboard, verbs
+
+    (study,) = _taken(arguments, "STUDY")
+    view = verbs.status(study)
+    _show(arguments, view, lambda: leaderboard.budget_text(view))
+    return 0
+
+
+def _ask(arguments: argparse.Namespace) -> int:
+    from harness.search import verbs
+
+    (study,) = _taken(arguments, "STUDY")
+    view = verbs.ask(study)
+    settings = " ".join([*verbs.open_study(study).experiment.base, *view.overrides])
+    run_it = f"run it:   {COMMAND} {settings}"
+    tell_it = f"tell it:  {COMMAND} search tell {study} {view.trial} RUN"
+    _show(arguments, view, lambda: f"trial {view.trial}: {' '.join(view.overrides)}\n{run_it}\n{tell_it}")
+    return 0
+
+
+def _tell(arguments: argparse.Namespace) -> int:
+    from harness.search import verbs
+
+    study, trial, run_id = _taken(arguments, "STUDY", "TRIAL", "RUN")
+    view = verbs.tell(study, _number(trial), run_id)
+    _show(arguments, view, lambda: _trial_text(view))
+    return 0
+
+
+def _try(arguments: argparse.Namespace) -> int:
+    import yaml
+
+    from harness.search import verbs
+
+    if len(arguments.overrides) < 2:
+        raise ConfigError("expected: harness search try STUDY KEY=VALUE ..., or STUDY TRIAL")
+    study, *given = arguments.overrides
+    if len(given) == 1 and given[0].isdigit():
+        view = verbs.try_point(study, arguments.hypothesis, trial=int(given[0]))
+    else:
+        pairs = [item.partition("=") for item in given]
+        if wrong := [key for key, sign, _ in pairs if not sign]:
+            raise ConfigError(f"{wrong[0]}: expected KEY=VALUE")
+        params = {key: yaml.safe_load(value) for key, _, value in pairs}
+        view = verbs.try_point(study, arguments.hypothesis, params)
+    _show(arguments, view, lambda: _trial_text(view))
+    return 0 if view.state == "complete" else 1
+
+
+def _cancel(arguments: argparse.Namespace) -> int:
+    from harness.search import leaderboard, verbs
+
+    study, *trial = _taken(arguments, "STUDY", optional="TRIAL")
+    view = verbs.cancel(study, _number(trial[0]) if trial else None)
+    _show(arguments, view, lambda: leaderboard.budget_text(view))
+    return 0
+
+
+def _propose(arguments: argparse.Namespace) -> int:
+    from harness.search import verbs
+
+    study, *trial = _taken(arguments, "STUDY", optional="TRIAL")
+    path, view = verbs.propose(study, _number(trial[0]) if trial else None)
+    if arguments.json:
+        show_json({"path": str(path), "trial": verbs.plain(view)})
+    else:
+        print(f"{path}\n\n{path.read_text()}")
+    return 0
+
+
+def _confirm(arguments: argparse.Namespace) -> int:
+    from harness.search import verbs
+    from harness.search.holdout import Standing
+
+    (study,) = _taken(arguments, "STUDY")
+    answer = verbs.confirm(study)
+    if arguments.json:
+        show_json(verbs.plain(answer))
+    else:
+        print(_confirmation_text(answer))
+    return 1 if answer.peek.standing == Standing.FAILS else 0
+
+
+_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "describe": _describe,
+    "leaderboard": _leaderboard,
+    "status": _status,
+    "ask": _ask,
+    "tell": _tell,
+    "try": _try,
+    "cancel": _cancel,
+    "propose": _propose,
+    "confirm": _confirm,
+}
+
+
+def _taken(arguments: argparse.Namespace, *names: str, optional: str = "") -> Sequence[str]:
+    """The arguments of a verb, as many as it takes."""
+    given = arguments.overrides
+    if not len(names) <= len(given) <= len(names) + bool(optional):
+        tail = f" [{optional}]" if optional else ""
+        raise ConfigError(f"expected: harness search {arguments.what} {' '.join(names)}{tail}")
+    return list(given)
+
+
+def _number(text: str) -> int:
+    if not text.isdigit():
+        raise ConfigError(f"{text}: expected the number of a trial")
+    return int(text)
+
+
+def _show(arguments: argparse.Namespace, view: Any, text: Callable[[], str]) -> None:
+    from harness.search import verbs
+
+    if arguments.json:
+        show_json(verbs.plain(view))
+    else:
+        print(text())
+
+
+def _space_text(view: SpaceView) -> str:
+    width = max(len(parameter.key) for parameter in view.parameters)
+    lines = [f"{view.study}: {view.description}", f"base: {' '.join(view.base) or 'the defaults'}", ""]
+    for parameter in view.parameters:
+        base = "" if parameter.base is None else f"   (base: {parameter.base})"
+        when = "".join(f"   when {key} is {' or '.join(map(str, values))}" for key, values in parameter.when.items())
+        lines.append(f"  {parameter.key:<{width}}  {parameter.allowed}{base}{when}")
+    goals = ", ".join(f"{direction} {metric}" for metric, direction in view.objectives.items())
+    limits = "".join(
+        f"; {metric} {name.replace('_', ' ')} {value:g}"
+        for metric, limit in view.constraints.items()
+        for name, value in limit.items()
+    )
+    count = "no end of points" if view.points is None else f"at most {view.points:,} points"
+    return "\n".join([*lines, "", f"{goals}{limits}   ({count}, sampler {view.sampler}, split {view.split})"])
+
+
+def _trial_text(view: TrialView) -> str:
+    values = ", ".join(f"{name} {value:.4f}" for name, value in view.values.items())
+    known = " (tried before; answered from the ledger)" if view.duplicate_of is not None else ""
+    parts = [f"trial {view.trial}: {view.state}{known}", values or view.reason, f"MLflow run {view.run_id}"]
+    return "\n".join(filter(None, parts))
+
+
+def _confirmation_text(answer: Confirmation) -> str:
+    peek = answer.peek
+    again = f"Confirmed before, on {peek.at}; this is the recorded answer.\n" if answer.repeated else ""
+    others = "" if peek.all_peeks <= answer.peeks else f" (by all studies: {peek.all_peeks})"
+    warning = "\nIt was looked at before: the more often, the less a verdict says." if peek.all_peeks > 1 else ""
+    return (
+        f"{again}Trial {peek.trial} of {answer.study} {peek.standing} on {peek.data}.\n{peek.words}.\n"
+        f"Gate over all metrics: {peek.verdict}. MLflow runs: base {peek.base_run}, trial {peek.trial_run}\n"
+        f"Peeks at this holdout by this study: {answer.peeks}{others}.{warning}"
+    )

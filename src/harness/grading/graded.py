@@ -1,0 +1,92 @@
+"""One graded submission, item by item, with the reason for every point that was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from harness.errors import GradingError
+from harness.grading.submissions import Submission
+from harness.scoring import Annotation, GradeReport, GradingRules, ImageGrade, MatchGrade, Override, grade
+from harness.scoring.grade_reasons import Aspect, Loss, Skills, losses, points_lost, skills
+
+
+@dataclass(frozen=True)
+class Item:
+    """An annotation of either side: a match of two, one that was missed or one that is extra."""
+
+    truth: Annotation | None
+    student: Annotation | None
+    match: MatchGrade | None = None
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """`matched`, `missed` or `extra`."""
+        return "matched" if self.match else "missed" if self.truth else "extra"
+
+
+@dataclass(frozen=True)
+class GradedSubmission:
+    """A student's work beside the ground truth."""
+
+    ground_truth: Submission
+    student: Submission
+    report: GradeReport
+
+    @cached_property
+    def skills(self) -> Skills:
+        """What the student is good at."""
+        return skills(self.report, self.ground_truth.annotations)
+
+    @cached_property
+    def points_lost(self) -> dict[Aspect, float]:
+        """Where the points of the overall grade went."""
+        return points_lost(self.report)
+
+    @property
+    def missed_cost(self) -> float:
+        """Points of the overall grade that one missed annotation cost."""
+        return self.points_lost[Aspect.MISSED] / self.report.missed if self.report.missed else 0.0
+
+    @property
+    def extra_cost(self) -> float:
+        """Points of the overall grade that one extra annotation cost."""
+        return self.points_lost[Aspect.EXTRA] / self.report.extra if self.report.extra else 0.0
+
+    def items(self, image: ImageGrade) -> Iterator[Item]:
+        """The matches of an image in the order of the ground truth, then what was missed, then what is extra."""
+        truth, student = _by_id(self.ground_truth, image.image), _by_id(self.student, image.image)
+        for match in image.matched:
+            a, b = truth[match.ground_truth], student[match.student]
+            yield Item(a, b, match, losses(match, a, b, self.report.rules))
+        yield from (Item(truth[id], None) for id in image.missed)
+        yield from (Item(None, student[id]) for id in image.extra)
+
+    def metrics(self) -> dict[str, float]:
+        """What is logged: grade, counts, rates, skills, where the points went, and intervals."""
+        metrics = self.report.metrics()
+        by_name = {name: getattr(self.skills, name) for name in ("localisation", "labels", "attributes")}
+        metrics |= {f"grade/{name}": value for name, value in by_name.items() if value is not None}
+        metrics |= {f"lost/{aspect.replace(' ', '_')}": points for aspect, points in self.points_lost.items()}
+        for name, interval in self.report.intervals().items():
+            key = f"interval/{name.replace('/', '_')}"
+            metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+        return metrics
+
+
+def grade_submission(
+    ground_truth: Submission, student: Submission, rules: GradingRules, overrides: Iterable[Override] = ()
+) -> GradedSubmission:
+    """Grade one student. What cannot be graded is an error that names the annotation or the override."""
+    try:
+        report = grade(ground_truth.annotations, student.annotations, rules, overrides)
+    except ValueError as error:
+        raise GradingError(f"{student.path} against {ground_truth.path}: {error}") from error
+    return GradedSubmission(ground_truth, student, report)
+
+
+def _by_id(submission: Submission, image: str) -> Mapping[str, Annotation]:
+    found = submission.images.get(image)
+    return {annotation.id: annotation for annotation in found.annotations} if found else {}

@@ -1,0 +1,151 @@
+"""The report of one student as a page that needs nothing beside it: the grade, where the points went, every image with
+both boxes, and the reason for every point that was lost.
+
+Pictures are drawn where a folder of images is given; a page holds at most `MOST_PICTURES` of them, those of the images
+with the most to say, and the boxes of the others on an empty sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.grading.graded import GradedSubmission, Item
+from harness.grading.pictures import embedded
+from harness.scoring import Annotation, ImageGrade
+
+MOST_PICTURES = 60
+#: Images that are shown one by one; a page with thousands of them helps nobody.
+MOST_IMAGES = 300
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A box as it is drawn: `kind` is `truth`, `student`, `missed` or `extra`."""
+
+    kind: str
+    tag: str
+    title: str
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One image of the report."""
+
+    name: str
+    grade: ImageGrade
+    items: tuple[Item, ...]
+    shapes: tuple[Shape, ...]
+    view: tuple[float, float, float, float]
+    picture: str | None
+
+    @property
+    def unit(self) -> float:
+        """A length that looks the same whatever the size of the image: lines and letters are multiples of it."""
+        return max(self.view[2:]) / 480
+
+    @property
+    def original(self) -> float | None:
+        """Mean score of the matches as the rules give it."""
+        scores = [match.original_score for match in self.grade.matched]
+        return sum(scores) / len(scores) if scores else None
+
+    @property
+    def final(self) -> float | None:
+        """Mean score of the matches with the trainer's word."""
+        scores = self.grade.matched.final_scores
+        return sum(scores) / len(scores) if scores else None
+
+
+def report_page(graded: GradedSubmission, images: Path | None = None) -> str:
+    """The page."""
+    shown = worst_first(graded)[:MOST_IMAGES]
+    pictured = {image.image for image in shown[:MOST_PICTURES]} if images else set()
+    order = {image.image: place for place, image in enumerate(graded.report.images)}
+    sheets = [
+        _sheet(graded, image, images if image.image in pictured else None)
+        for image in sorted(shown, key=lambda image: order[image.image])
+    ]
+    return render(
+        "report.html",
+        graded=graded,
+        report=graded.report,
+        sheets=sheets,
+        left_out=len(order) - len(shown),
+        without_picture=len(shown) - len(pictured) if images else 0,
+        interval=graded.report.intervals().get("grade/overall"),
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """A template of this package with its values, every one of them escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("harness.grading"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["points"] = lambda value: "n/a" if value is None else f"{value:.1f}"
+    return environment.get_template(template).render(**values)
+
+
+def worst_first(graded: GradedSubmission) -> list[ImageGrade]:
+    """The images by the points that they lost, with what was missed or is extra counting in full."""
+
+    def lost(image: ImageGrade) -> float:
+        scores = image.matched.final_scores
+        return 100.0 * (len(scores) + len(image.missed) + len(image.extra)) - sum(scores)
+
+    return sorted(graded.report.images, key=lost, reverse=True)
+
+
+def _sheet(graded: GradedSubmission, image: ImageGrade, images: Path | None) -> Sheet:
+    items = tuple(graded.items(image))
+    shapes = tuple(shape for number, item in enumerate(items, start=1) for shape in _shapes(item, number))
+    size = _size(graded, image.image)
+    picture = None
+    if images is not None and (images / image.image).is_file():
+        picture, size = embedded(images / image.image, size)
+    view = (0.0, 0.0, float(size[0]), float(size[1])) if size else _around(shapes)
+    return Sheet(image.image, image, items, shapes, view, picture)
+
+
+def _size(graded: GradedSubmission, name: str) -> tuple[int, int] | None:
+    sides = (graded.ground_truth, graded.student)
+    return next((side.images[name].size for side in sides if name in side.images and side.images[name].size), None)
+
+
+def _shapes(item: Item, number: int) -> list[Shape]:
+    if item.match is None:
+        note = item.truth or item.student
+        assert note is not None
+        return [_shape(item.status, str(number), note, f"{item.status}: {note.label}")]
+    assert item.truth is not None
+    assert item.student is not None
+    return [
+        _shape("truth", str(number), item.truth, f"ground truth: {item.truth.label}"),
+        _shape("student", str(number), item.student, f"student: {item.student.label}"),
+    ]
+
+
+def _shape(kind: str, tag: str, note: Annotation, title: str) -> Shape:
+    return Shape(kind, tag, title, *note.box)
+
+
+def _around(shapes: Sequence[Shape]) -> tuple[float, float, float, float]:
+    """A view that holds every box, for an image whose size nobody says."""
+    if not shapes:
+        return (0.0, 0.0, 4.0, 3.0)
+    left, top = min(s.x for s in shapes), min(s.y for s in shapes)
+    right, bottom = max(s.x + s.w for s in shapes), max(s.y + s.h for s in shapes)
+    margin = 0.06 * max(right - left, bottom - top, 1.0)
+    return (left - margin, top - margin, right - left + 2 * margin, bottom - top + 2 * margin)

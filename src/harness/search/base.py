@@ -1,0 +1,98 @@
+"""The run that a search starts from: its base configuration on the same photos. Every trial is held against it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from harness.archive import BenchmarkRun
+from harness.errors import ConflictError, NotBegunError
+from harness.evaluate import evaluate
+from harness.gate import paired
+from harness.search.experiment import Experiment
+from harness.search.ledger import Ledger
+from harness.search.outcomes import outcome_of
+from harness.search.searchable import trial_spec
+from harness.search.trials import TrialRecord
+from harness.tracking.catalog import load_run
+from harness.tracking.store import OpenStore
+
+
+@dataclass(frozen=True)
+class Base:
+    """The base's run, its values of the objectives, and the photos that it was made on."""
+
+    run_id: str
+    values: tuple[float, ...]
+    data: str
+    data_digest: str
+    photos: int
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A trial beside the base, over the photos that both have; plus is better. A metric that is not made of photos,
+    such as seconds, has no interval."""
+
+    metric: str
+    base: float
+    trial: float
+    gain: float
+    low: float | None = None
+    high: float | None = None
+    photos: int | None = None
+
+
+def ensure_base(ledger: Ledger) -> Base:
+    """The base, evaluated now if the study is new; others that start at the same time wait for it."""
+    spec = replace(trial_spec(ledger.experiment, {}), study=ledger.experiment.study)
+    references = spec.references.load()
+    with ledger.place.exclusive():
+        if (known := read_base(ledger)) is None:
+            result = evaluate(spec)
+            outcome = outcome_of(ledger.experiment, result.run_id, result.run)
+            data = f"{references.name} ({references.split})"
+            known = Base(result.run_id, outcome.values, data, references.digest, result.run.photos)
+            ledger.note("base", asdict(known))
+    if known.data_digest != references.digest:
+        raise ConflictError(
+            f"study {ledger.experiment.study}: the photos or labels of {known.data} have changed since it was begun; "
+            f"set `study:` in the experiment file to a new name"
+        )
+    return known
+
+
+def read_base(ledger: Ledger) -> Base | None:
+    """The base, where it was evaluated."""
+    noted = ledger.noted("base")
+    return Base(**{**noted, "values": tuple(noted["values"])}) if noted else None
+
+
+def known_base(ledger: Ledger) -> Base:
+    """The base of a study that was begun; raises where it was not."""
+    base = read_base(ledger)
+    if base is None:
+        raise NotBegunError(f"study {ledger.experiment.study} has not been begun")
+    return base
+
+
+def open_runs(experiment: Experiment) -> OpenStore:
+    """The store that holds the runs of a study."""
+    return trial_spec(experiment, {}).tracking.open()
+
+
+def gain_of(ledger: Ledger, trial: TrialRecord) -> Gain:
+    """What a trial gains over the base in the first objective, on the photos of the search."""
+    store, base = open_runs(ledger.experiment), known_base(ledger)
+    return gain_between(ledger.experiment, load_run(store, trial.run_id), load_run(store, base.run_id))
+
+
+def gain_between(experiment: Experiment, run: BenchmarkRun, base: BenchmarkRun) -> Gain:
+    """What one run gains over another in the first objective."""
+    metric, sign = experiment.metric, experiment.sign
+    before, after = base.metrics[metric], run.metrics[metric]
+    rate = paired(run, base).get(metric)
+    difference = rate.difference() if rate else None
+    if difference is None:
+        return Gain(metric, before, after, sign * (after - before))
+    low, high = sorted((sign * difference.low, sign * difference.high))
+    return Gain(metric, before, after, sign * difference.delta, low, high, difference.photos)

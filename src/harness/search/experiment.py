@@ -1,0 +1,139 @@
+"""An experiment file: what a bounded search varies, what it is after and how much it may spend.
+
+The file is checked in full before anything runs: here what it says by itself, in `searchable` what it says about the
+config.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from harness.archive import BenchmarkRun
+from harness.checks import Positive, first_error
+from harness.errors import ConfigError
+from harness.search.space import Space
+
+FOLDER = Path("experiments")
+
+Sampler = Literal["tpe", "random", "grid", "nsga2", "gp"]
+Direction = Literal["maximize", "minimize"]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+
+#: Numbers of a run that are no rates of photos and may be searched for or limited: how long the work takes.
+RUNTIMES = ("runtime/pipeline_seconds", "runtime/photos_per_second")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Budget(_Part):
+    """What a study may spend in all, by however many workers and however often it is resumed. Minutes are those in
+    which at least one trial was being evaluated."""
+
+    trials: Annotated[int, Field(ge=1)]
+    minutes: Positive
+
+
+class Limit(_Part):
+    """A metric that a winner must keep to, whatever it is after."""
+
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Limit:
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("expected at_least, at_most or both")
+        return self
+
+    def violation(self, value: float) -> float:
+        """By how much a value breaks the limit; at most 0 where it keeps to it."""
+        low = self.at_least - value if self.at_least is not None else float("-inf")
+        high = value - self.at_most if self.at_most is not None else float("-inf")
+        return max(low, high)
+
+
+class Experiment(_Part):
+    """One experiment file. `base` are the overrides that every trial shares."""
+
+    study: Name
+    description: str = ""
+    base: tuple[str, ...] = ()
+    space: Space
+    objectives: Annotated[dict[str, Direction], Field(min_length=1)]
+    constraints: dict[str, Limit] = Field(default_factory=dict)
+    budget: Budget
+    sampler: Sampler = "tpe"
+    seed: Annotated[int, Field(ge=0)] = 0
+    split: str = "iteration"
+    pruning: bool = True
+
+    @field_validator("split")
+    @classmethod
+    def _the_holdout_is_sealed(cls, split: str) -> str:
+        if split != "iteration":
+            raise ValueError(
+                f"{split}: a search sees the iteration split alone; `harness search confirm` opens the holdout"
+            )
+        return split
+
+    @field_validator("objectives", "constraints")
+    @classmethod
+    def _metrics_exist(cls, named: dict[str, Any]) -> dict[str, Any]:
+        if unknown := [name for name in named if name not in metrics()]:
+            raise ValueError(f"{unknown[0]}: no such metric; there are: {', '.join(metrics())}")
+        return named
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Experiment:
+        for position, (key, parameter) in enumerate(self.space.items()):
+            above = list(self.space)[:position]
+            for other in parameter.when:
+                if other not in above:
+                    raise ValueError(f"space.{key}.when: {other} is not above it in the space")
+        if self.sampler == "grid" and (endless := [key for key, one in self.space.items() if one.values() is None]):
+            raise ValueError(f"sampler: a grid needs an end of values; give space.{endless[0]} choices or a step")
+        return self
+
+    @property
+    def metric(self) -> str:
+        """The first objective: the one that ranks the trials."""
+        return next(iter(self.objectives))
+
+    @property
+    def sign(self) -> int:
+        """1 where more of the first objective is better, -1 where less is."""
+        return 1 if self.objectives[self.metric] == "maximize" else -1
+
+    def definition(self) -> dict[str, Any]:
+        """What must stay the same for the trials of a study to be comparable."""
+        return self.model_dump(mode="json", include={"base", "space", "objectives", "constraints", "split"})
+
+
+def metrics() -> tuple[str, ...]:
+    """Every metric that a search may be after, or limited by."""
+    rates = [ratio.metric for card in BenchmarkRun.CARDS.values() for ratio in card.RATIOS.values()]
+    return (*dict.fromkeys(rates), *RUNTIMES)
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read an experiment file; the study is called as the file unless it says otherwise."""
+    try:
+        data = yaml.safe_load(path.read_text())
+    except OSError as error:
+        there = ", ".join(sorted(str(file) for file in path.parent.glob("*.yaml"))) or "none"
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}; experiments there: {there}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: expected keys such as space, objectives and budget")
+    try:
+        return Experiment.model_validate({"study": re.sub(r"[^A-Za-z0-9_-]", "_", path.stem), **data})
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {first_error(error)}") from error

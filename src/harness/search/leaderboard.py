@@ -1,0 +1,135 @@
+"""How a study stands, as data and as text: the best beside the base, the front, and which parameters matter."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import optuna
+
+from harness.search.base import Gain, gain_of, known_base
+from harness.search.holdout import peeks_of
+from harness.search.ledger import Ledger
+from harness.search.trials import State, TrialRecord, pareto_front, ranked
+from harness.search.verification import verified
+from harness.search.views import BudgetView, LeaderboardView, TrialView
+
+SHOWN = 10
+_FEWEST_FOR_IMPORTANCE = 5
+
+
+def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
+    """The standing of a study, with its `limit` best trials."""
+    experiment, base, trials = ledger.experiment, known_base(ledger), ledger.trials()
+    order = ranked(experiment, trials)
+    best = order[0] if order else None
+    gain = gain_of(ledger, best) if best else None
+    peeks = peeks_of(ledger)
+    front = pareto_front(experiment, trials) if len(experiment.objectives) > 1 else []
+    return LeaderboardView(
+        study=experiment.study,
+        description=experiment.description,
+        data=base.data,
+        photos=base.photos,
+        base_run=base.run_id,
+        base=LeaderboardView.base_values(experiment, base),
+        best=TrialView.of(experiment, best) if best else None,
+        gain=gain,
+        summary=_summary(best, gain, trials),
+        trials=[TrialView.of(experiment, trial) for trial in order[:limit]],
+        pareto=[TrialView.of(experiment, trial) for trial in front],
+        importances=importances(ledger),
+        counts=dict(Counter(str(trial.state) for trial in trials)),
+        budget=BudgetView.of(experiment.study, ledger.spending(), ledger.closed()),
+        holdout_peeks=len(peeks),
+        holdout="; ".join(f"trial {peek.trial} {peek.standing or 'was not scored to the end'}" for peek in peeks),
+        cold_rerun=_cold(ledger, best),
+    )
+
+
+def importances(ledger: Ledger) -> dict[str, dict[str, float]]:
+    """Objective -> parameter -> its share in what tells good trials from bad (PED-ANOVA); none before there are enough
+    trials, or where all came out the same."""
+    done = [trial for trial in ledger.trials() if trial.state is State.COMPLETE]
+    result = {}
+    for position, (metric, direction) in enumerate(ledger.experiment.objectives.items()):
+        values = [trial.values[position] for trial in done]
+        if len(values) < _FEWEST_FOR_IMPORTANCE or max(values) == min(values):
+            continue
+        # The measure is after low values, and warns of it whenever it is given a target.
+        sign = -1 if direction == "maximize" else 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found = optuna.importance.get_param_importances(ledger.study, target=_aim(position, sign))
+        result[metric] = {name: round(share, 4) for name, share in found.items()}
+    return result
+
+
+def _aim(position: int, sign: int) -> Callable[[optuna.trial.FrozenTrial], float]:
+    return lambda trial: sign * trial.values[position]
+
+
+def _summary(best: TrialRecord | None, gain: Gain | None, trials: Iterable[TrialRecord]) -> str:
+    tried = sum(trial.counts for trial in trials)
+    if best is None or gain is None:
+        return f"none of {tried} trials is complete and keeps to the constraints"
+    if gain.gain <= 0:
+        return f"none of {tried} trials beats the base: {gain.metric} {gain.base:.4f}, at best {gain.trial:.4f}"
+    interval = "" if gain.low is None else f", 95 % interval {gain.low:+.4f} to {gain.high:+.4f}"
+    return (
+        f"trial {best.number} has {gain.metric} {gain.trial:.4f}, the base {gain.base:.4f}: {gain.gain:+.4f}{interval}"
+        f", on the photos that it was chosen by"
+    )
+
+
+def _cold(ledger: Ledger, best: TrialRecord | None) -> str:
+    found = verified(ledger, best) if best else None
+    if found is None:
+        return "not made"
+    return "the same scorecards" if found.same else f"DIFFERS: {found.differences[0]}"
+
+
+def text(view: LeaderboardView) -> str:
+    """The standing for a terminal."""
+    metrics = list(view.base)
+    parts = [
+        f"Study {view.study}: {view.photos} photos of {view.data}",
+        _table(view, metrics),
+        f"Best: {view.summary}.",
+        f"Cold re-run of the best: {view.cold_rerun}.",
+    ]
+    if view.pareto:
+        front = "\n".join(
+            f"  trial {trial.trial:<4} " + "  ".join(f"{name} {trial.values[name]:.4f}" for name in metrics)
+            for trial in view.pareto
+        )
+        parts.append(f"Pareto front:\n{front}")
+    for metric, shares in view.importances.items():
+        listed = "\n".join(f"  {share:>6.1%}  {name}" for name, share in shares.items())
+        parts.append(f"What matters for {metric}:\n{listed}")
+    parts.append(f"{budget_text(view.budget)}\n{_peeks(view)}")
+    return "\n\n".join(parts)
+
+
+def budget_text(view: BudgetView) -> str:
+    """What was spent, in a line."""
+    spent = f"{view.trials} of {view.trials_budget} trials, {view.minutes:.1f} of {view.minutes_budget:g} minutes"
+    return f"Budget: {spent}" + (f"; {view.closed_because}." if view.closed_because else ".")
+
+
+def _peeks(view: LeaderboardView) -> str:
+    if not view.holdout_peeks:
+        return "Holdout: not looked at."
+    times = "once" if view.holdout_peeks == 1 else f"{view.holdout_peeks} times"
+    return f"Holdout: looked at {times} for this study; {view.holdout}."
+
+
+def _table(view: LeaderboardView, metrics: list[str]) -> str:
+    rows = [["trial", *metrics, "parameters"], ["base", *(f"{view.base[name]:.4f}" for name in metrics), ""]]
+    for trial in view.trials:
+        values = [f"{trial.values[name]:.4f}" for name in metrics]
+        rows.append([str(trial.trial), *values, " ".join(trial.overrides)])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,112 @@
+"""Giving up early: a trial that is surely worse than the best so far is not evaluated to the end.
+
+The photos are put into an order that the seed decides, the same for every trial. After a quarter of them, and again
+after a half (never fewer than eight), the trial's photos are paired with those of the best trial. It is given up when
+it is the worse one in at least 99 of 100 resamples. What was seen up to then is in the stage cache, so that a trial
+that goes on pays nothing twice.
+
+Only a search for one rate of photos prunes: nothing can be said early about seconds, or about several objectives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from harness.archive import BenchmarkRun
+from harness.config import RunSpec
+from harness.evaluate import predict, score
+from harness.records import run_name
+from harness.references.sets import ReferencePhoto
+from harness.results import ItemRates, Scores
+from harness.scoring.pairing import PairedRate, paired_rates
+from harness.scoring.uncertainty import Sides, tally_sides
+from harness.search.experiment import RUNTIMES
+from harness.search.ledger import Ledger
+from harness.search.outcomes import Glance
+from harness.search.searchable import trial_spec
+from harness.search.trials import TrialRecord, ranked
+from harness.tracking.catalog import load_run
+from harness.tracking.runs import RunRecord, tracked_run
+
+SHARES = (0.25, 0.5)
+FEWEST_PHOTOS = 8
+CERTAINTY = 0.99
+
+
+class Pruner:
+    """Compares trials with the best of their study; keeps the best one's run in memory while it stays the best."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        experiment = ledger.experiment
+        self._ledger, self._experiment = ledger, experiment
+        self._enabled = experiment.pruning and len(experiment.objectives) == 1 and experiment.metric not in RUNTIMES
+        self._best: tuple[TrialRecord, BenchmarkRun] | None = None
+
+    def glance(self, trial: TrialRecord) -> Glance | None:
+        """Look at the first photos; None where the trial has to be evaluated in full."""
+        if not self._enabled or not (best := next(iter(ranked(self._experiment, self._ledger.trials())), None)):
+            return None
+        spec = trial_spec(self._experiment, trial.point)
+        references, run = spec.references.load(), self._run_of(spec, best)
+        rates = run.rates()["photos"]
+        known = [photo for photo in in_order(references.photos, self._experiment.seed) if photo.sha256 in rates.items]
+        spec.pipeline.load()
+        for count in checkpoints(len(known)):
+            scores = scores_on(spec, known[:count])
+            if scores is None:
+                return None  # a photo failed: the full run has to say so
+            rate = compare(self._experiment.metric, scores, rates, known[:count])
+            if rate is None or (difference := rate.difference()) is None:
+                continue
+            certainty = difference.p_worse if self._experiment.sign > 0 else difference.p_better
+            if certainty >= CERTAINTY:
+                return Glance(best.number, count, rate.candidate, rate.baseline, certainty)
+        return None
+
+    def log(self, trial: TrialRecord, glance: Glance) -> str:
+        """Leave a run that says what was seen. It has no scorecard: a part of the photos is no result."""
+        spec = trial_spec(self._experiment, trial.point)
+        store = spec.tracking.open()
+        metric = self._experiment.metric.replace("/", "_")
+        tags = {"study": self._experiment.study, "outcome": "PRUNED", "preset": spec.preset}
+        name = run_name(replace(spec, study=self._experiment.study))
+        with tracked_run(store, store.runs_experiment, name, tags) as run:
+            metrics = {f"prefix/{metric}": glance.value, "prefix/photos": float(glance.photos)}
+            run.log(RunRecord(spec.params, metrics, {}, f"Pruned: {glance.words()}.", failed=True))
+        return run.run_id
+
+    def _run_of(self, spec: RunSpec, best: TrialRecord) -> BenchmarkRun:
+        if self._best is None or self._best[0].number != best.number:
+            self._best = best, load_run(spec.tracking.open(), best.run_id)
+        return self._best[1]
+
+
+def in_order(photos: Sequence[ReferencePhoto], seed: int) -> list[ReferencePhoto]:
+    """The order in which photos are looked at: by chance, and the same for every trial."""
+    return sorted(photos, key=lambda photo: hashlib.sha256(f"{seed}/{photo.sha256}".encode()).digest())
+
+
+def checkpoints(photos: int) -> list[int]:
+    """After how many photos a trial is looked at."""
+    counts = (max(math.ceil(photos * share), FEWEST_PHOTOS) for share in SHARES)
+    return sorted({count for count in counts if count < photos})
+
+
+def scores_on(spec: RunSpec, photos: Sequence[ReferencePhoto]) -> Scores | None:
+    """The scorecards on some photos; None where one of them failed."""
+    evaluated, failed = predict(spec.pipeline, photos, spec.cache.open(), quiet=True)
+    return None if failed else score(spec.thresholds, evaluated)
+
+
+def compare(metric: str, scores: Scores, best: ItemRates, photos: Sequence[ReferencePhoto]) -> PairedRate | None:
+    """Pair the trial's photos with the best trial's."""
+    ours = {name: sides for tally in scores.tallies.values() for name, sides in tally_sides(tally).items()}
+    rows = [best.items.index(photo.sha256) for photo in photos]
+    above, below = (np.array(side)[rows] for side in best.rates[metric])
+    theirs: dict[str, Sides] = {metric: (above, below)}
+    return paired_rates(theirs, {metric: ours[metric]}).get(metric)

@@ -1,0 +1,115 @@
+"""What a search may touch: the stages of the pipeline, and nothing that decides how they are judged.
+
+An experiment is checked against the composed config before anything runs: each key exists, may be searched, and each
+choice, both ends of each range and a value inside it are accepted by the class that the group names.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from harness.config import RunSpec, build, build_pipeline, compose, value_at, vary
+from harness.errors import ConfigError
+from harness.search.experiment import Experiment
+from harness.search.space import Parameter, Point, Value, overrides
+
+#: The groups that make up the pipeline; `preset` sets several of them at once.
+GROUPS = ("preset", "bib", "face", "link")
+#: What is named most often by mistake, and why it stays out of reach.
+REFUSED = {
+    "seed": "luck is not a parameter",
+    "references": "the data stay as they are",
+    "scoring": "the rules of scoring stay as they are",
+    "gate": "how runs are judged stays as it is",
+    "tracking": "where runs are kept has no part in their quality",
+    "cache": "the cache changes no result",
+    "force": "it changes no result",
+    "note": "it changes no result",
+    "sweep_id": "it changes no result",
+    "confidence": "its files are data",
+}
+#: Hydra composes in one global place; a server's tools run in threads.
+_ONE_AT_A_TIME = threading.Lock()
+#: Overrides that the base of a search must not hold: what it says is the search's own business.
+_NOT_IN_BASE = ("references.split", "sweep_id", "force", "note", "hydra", "+", "~")
+
+
+def check_experiment(experiment: Experiment) -> None:
+    """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
+    for override in experiment.base:
+        if override.startswith(_NOT_IN_BASE):
+            raise ConfigError(f"base: {override}: not for a search to set")
+    base = _composed(experiment.base)
+    if (split := str(value_at(base, "references.split"))) != "iteration":
+        raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")
+    build(base)
+    for key, parameter in experiment.space.items():
+        _check_key(base, key, parameter)
+        for value in parameter.samples():
+            _check_value(experiment, key, parameter, value)
+
+
+def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> Any:
+    """The config of a point: groups are chosen as on the command line, plain keys are set on top."""
+    chosen = {key: value for key, value in point.items() if "." not in key}
+    return vary(
+        _composed((*experiment.base, *overrides(chosen))),
+        {key: value for key, value in point.items() if key not in chosen},
+    )
+
+
+def trial_spec(experiment: Experiment, point: Mapping[str, Value], changes: Mapping[str, Any] | None = None) -> RunSpec:
+    """The run of a point. `changes` are further keys of the config, such as `cache.enabled`."""
+    return build(vary(trial_config(experiment, point), changes or {}), overrides(point))
+
+
+def _composed(given: tuple[str, ...]) -> Any:
+    with _ONE_AT_A_TIME:
+        return _compose(given)
+
+
+@lru_cache(maxsize=64)
+def _compose(given: tuple[str, ...]) -> Any:
+    return compose(given)
+
+
+def _check_key(base: Any, key: str, parameter: Parameter) -> None:
+    root, *rest = key.split(".")
+    if root not in GROUPS:
+        value_at(base, key)  # raises, with what exists, where there is no such key
+        raise ConfigError(f"space.{key}: not searchable: {REFUSED.get(root, 'it is no part of the pipeline')}")
+    if "_target_" in rest:
+        raise ConfigError(f"space.{key}: not searchable: choose a backend by its name, as in {root}=NAME")
+    if not rest and parameter.choices is None:
+        raise ConfigError(f"space.{key}: a group has choices, not a range")
+
+
+def _check_value(experiment: Experiment, key: str, parameter: Parameter, value: Value) -> None:
+    """Try one value on the base, with what its condition asks for."""
+    point = _conditions(experiment, parameter)
+    if "." in key:
+        _check_place(trial_config(experiment, point), key)
+    try:
+        build_pipeline(trial_config(experiment, {**point, key: value}))
+    except ConfigError as error:
+        raise ConfigError(f"space.{key}: {value!r} is not accepted: {error}") from error
+
+
+def _check_place(config: Any, key: str) -> None:
+    """Refuse keys that hold more than a value, and those that say which weights a backend has."""
+    if isinstance(value_at(config, key), Mapping | list):
+        raise ConfigError(f"space.{key}: holds several values; name one of them")
+    parent = value_at(config, key.rpartition(".")[0])
+    if isinstance(parent, Mapping) and "sha256" in parent:
+        raise ConfigError(f"space.{key}: not searchable: weights belong to a backend")
+
+
+def _conditions(experiment: Experiment, parameter: Parameter) -> Point:
+    """A point in which a parameter is active."""
+    point: Point = {}
+    for key, values in parameter.when.items():
+        point |= {**_conditions(experiment, experiment.space[key]), key: values[0]}
+    return point

@@ -1,0 +1,225 @@
+"""What can be done with a study: one function a verb, shared by the command line and the MCP server.
+
+A study is named by its experiment file, or by its name alone: `link_geometry` is `experiments/link_geometry.yaml`. All
+that a verb writes, besides runs in MLflow, goes into the folder beside that file that has the study's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from harness.config import value_at
+from harness.errors import ConfigError, ConflictError, HarnessError, NotBegunError
+from harness.search import holdout, leaderboard, proposal
+from harness.search.base import ensure_base, gain_of, open_runs
+from harness.search.evaluating import run_trial
+from harness.search.experiment import FOLDER, Experiment, read_experiment
+from harness.search.ledger import Ledger, claim_or_refuse
+from harness.search.loop import conclude
+from harness.search.outcomes import outcome_of
+from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
+from harness.search.space import Value, faults
+from harness.search.storage import place_exists
+from harness.search.trials import State, TrialRecord
+from harness.search.verification import verify
+from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView
+from harness.search.workers import ProgressLine, work
+from harness.tracking.catalog import load_run
+
+
+def experiment_path(study: str) -> Path:
+    """The experiment file of a study, given by its path or by its name."""
+    return Path(study) if study.endswith((".yaml", ".yml")) else FOLDER / f"{study}.yaml"
+
+
+def open_study(study: str, *, begun: bool = True) -> Ledger:
+    """The ledger of a study; raises where it was never begun, unless that is fine."""
+    path = experiment_path(study)
+    experiment = read_experiment(path)
+    folder = path.parent / experiment.study
+    if begun and not place_exists(folder):
+        raise NotBegunError(f"study {experiment.study} has not been begun: harness search {path}")
+    check_experiment(experiment)
+    return Ledger.open(experiment, folder, create=not begun)
+
+
+def describe(study: str) -> SpaceView:
+    """What an experiment varies, what it is after and what is left of its budget."""
+    experiment = read_experiment(experiment_path(study))
+    check_experiment(experiment)
+    try:
+        budget = status(study)
+    except NotBegunError:
+        budget = None
+    return SpaceView.of(experiment, _base_values(experiment), budget)
+
+
+def run(study: str, workers: int = 1) -> LeaderboardView:
+    """Search until the budget is spent; verify the best and propose it where it beats the base."""
+    ledger = open_study(study, begun=False)
+    ensure_base(ledger)
+    progress = ProgressLine(ledger)
+    try:
+        work(ledger, experiment_path(study), workers, progress)
+    finally:
+        progress.close()
+    view = leaderboard.leaderboard(ledger)
+    if view.best is None or view.gain is None or view.gain.gain <= 0:
+        return view
+    best = ledger.trial(view.best.trial)
+    if verify(ledger, best).same:
+        proposal.write_proposal(ledger, best)
+    return leaderboard.leaderboard(ledger)
+
+
+def prepare(study: str, trials: int | None = None, minutes: float | None = None, resume: bool = False) -> Ledger:
+    """Make a study ready to search: with another budget, where one is given; and again, where it was cancelled."""
+    ledger = open_study(study, begun=False)
+    asked = {key: value for key, value in (("trials", trials), ("minutes", minutes)) if value is not None}
+    if any(value <= 0 for value in asked.values()):
+        raise ConfigError("--trials and --minutes: expected more than 0")
+    if asked:
+        with ledger.place.exclusive():
+            ledger.note("budget", {**ledger.noted("budget"), **asked})
+    if resume:
+        ledger.note("cancelled", False)
+    return ledger
+
+
+def status(study: str) -> BudgetView:
+    """What a study has spent."""
+    return _budget(open_study(study))
+
+
+def board(study: str, limit: int = leaderboard.SHOWN) -> LeaderboardView:
+    """How a study stands."""
+    return leaderboard.leaderboard(open_study(study), limit)
+
+
+def ask(study: str, proposed_by: str = "") -> TrialView:
+    """The sampler's next point, for somebody who will evaluate and tell it. It counts until it is told or cancelled."""
+    ledger = open_study(study, begun=False)
+    ensure_base(ledger)
+    return _shown(ledger, claim_or_refuse(ledger, "", proposed_by=proposed_by))
+
+
+def tell(study: str, trial: int, run_id: str) -> TrialView:
+    """Finish a trial that was asked for with a run of its configuration. The values are the run's own."""
+    ledger = open_study(study)
+    record, base = ledger.trial(trial), ensure_base(ledger)
+    if record.state is not State.ASKED:
+        raise ConflictError(f"trial {trial} is {record.state}; only one that was asked for can be told")
+    found = _load(ledger, run_id)
+    wanted = trial_spec(ledger.experiment, record.point)
+    differing = [key for key, value in wanted.params.items() if found.metadata.config.get(key) != value]
+    if differing:
+        key = differing[0]
+        raise ConflictError(
+            f"run {run_id} is not one of trial {trial}: it has {key}={found.metadata.config.get(key)}, "
+            f"not {wanted.params[key]}"
+        )
+    if found.metadata.data_digest != base.data_digest:
+        raise ConflictError(f"run {run_id} is not on the photos of the study, {base.data}")
+    outcome = outcome_of(ledger.experiment, run_id, found)
+    notes = {"mlflow_run_id": run_id, "metrics": dict(outcome.metrics)}
+    return _shown(ledger, ledger.tell(trial, outcome.values, outcome.violations, **notes))
+
+
+def try_point(
+    study: str,
+    hypothesis: str,
+    params: Mapping[str, Value] | None = None,
+    trial: int | None = None,
+    proposed_by: str = "person",
+) -> TrialView:
+    """Evaluate a point of somebody's own, or a trial that was asked for. A point that was tried before is answered from
+    the ledger and costs nothing."""
+    ledger = open_study(study, begun=False)
+    if not hypothesis.strip():
+        raise ConfigError("hypothesis: say in a sentence what the trial is to find out")
+    if (params is None) == (trial is None):
+        raise ConfigError("give either params, or the number of a trial that was asked for")
+    if params is not None:
+        _check_point(ledger.experiment, params)
+    ensure_base(ledger)
+    with ledger.worker() as worker:
+        if trial is not None:
+            claimed = ledger.adopt(trial, worker, hypothesis)
+        else:
+            claimed = claim_or_refuse(ledger, worker, params, proposed_by=proposed_by, hypothesis=hypothesis)
+        if claimed.worker != worker:
+            return _shown(ledger, claimed, duplicate=True)
+        return _shown(ledger, conclude(ledger, claimed, lambda record: run_trial(ledger.experiment, record)))
+
+
+def cancel(study: str, trial: int | None = None) -> BudgetView:
+    """Give back a trial that was asked for; or without one, stop the search, which finishes what it has begun."""
+    ledger = open_study(study)
+    if trial is not None:
+        ledger.give_back(trial, "cancelled")
+    else:
+        ledger.note("cancelled", True)
+    return _budget(ledger)
+
+
+def propose(study: str, trial: int | None = None) -> tuple[Path, TrialView]:
+    """Write the best trial, or another one, as a preset file into the study's folder; a trial that beats the base is
+    run cold first, and refused where it does not stand."""
+    ledger = open_study(study)
+    chosen = ledger.trial(trial) if trial is not None else holdout.winner_of(ledger)
+    if chosen.state is State.COMPLETE and gain_of(ledger, chosen).gain > 0:
+        verification = verify(ledger, chosen)
+        if not verification.same:
+            raise HarnessError(f"trial {chosen.number} does not stand without the cache: {verification.differences[0]}")
+    return proposal.write_proposal(ledger, chosen), _shown(ledger, chosen)
+
+
+def confirm(study: str) -> holdout.Confirmation:
+    """Whether the gain of the winner holds up on photos that the search has not seen."""
+    return holdout.confirm(open_study(study))
+
+
+def proposed(study: str) -> Path | None:
+    """The preset that a study proposes, where it does."""
+    path = experiment_path(study)
+    found = path.parent / read_experiment(path).study / proposal.FILE
+    return found if found.is_file() else None
+
+
+def _check_point(experiment: Experiment, params: Mapping[str, Value]) -> None:
+    for key in params:
+        if (root := key.split(".")[0]) not in GROUPS:
+            raise ConfigError(f"{key}: not searchable: {REFUSED.get(root, 'it is no part of the pipeline')}")
+    if found := faults(experiment.space, params):
+        raise ConfigError(f"not a point of the space: {'; '.join(found)}")
+
+
+def _base_values(experiment: Experiment) -> dict[str, Any]:
+    """What the base has for each key of the space; a group that is chosen has no value of its own."""
+    config = trial_config(experiment, {})
+    values = {}
+    for key, parameter in experiment.space.items():
+        if "." in key and not parameter.when:
+            values[key] = value_at(config, key)
+    return values
+
+
+def _budget(ledger: Ledger) -> BudgetView:
+    return BudgetView.of(ledger.experiment.study, ledger.spending(), ledger.closed())
+
+
+def _shown(ledger: Ledger, trial: TrialRecord, duplicate: bool = False) -> TrialView:
+    view = TrialView.of(ledger.experiment, trial)
+    return view.model_copy(update={"duplicate_of": trial.number}) if duplicate else view
+
+
+def _load(ledger: Ledger, run_id: str) -> Any:
+    return load_run(open_runs(ledger.experiment), run_id)
+
+
+def plain(value: Any) -> Any:
+    """A view as JSON values."""
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else asdict(value)

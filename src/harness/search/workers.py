@@ -1,0 +1,102 @@
+"""Workers of a search: this process, or several on one ledger; and the line that shows how far they are."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from harness.errors import CrashError, HarnessError
+from harness.search.evaluating import evaluator
+from harness.search.experiment import read_experiment
+from harness.search.ledger import Ledger
+from harness.search.loop import Watch, search
+from harness.search.trials import UNDER_WAY, TrialRecord, ranked
+
+_POLL_SECONDS = 0.5
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+def work(ledger: Ledger, path: Path, workers: int, watch: Watch) -> None:
+    """Search until the ledger has no more trials to give."""
+    if workers == 1:
+        search(ledger, evaluator(ledger), watch)
+    else:
+        run_processes(ledger, lambda: _process(path), workers, watch)
+
+
+def run_processes(ledger: Ledger, make: Callable[[], BaseProcess], count: int, watch: Watch) -> None:
+    """Run several workers side by side and wait for them. Raises CrashError where one has died; its trial is taken over
+    when the search is resumed."""
+    processes = [make() for _ in range(count)]
+    shown = {trial.number for trial in ledger.trials() if trial.state not in UNDER_WAY}
+    try:
+        for process in processes:
+            process.start()
+        while any(process.is_alive() for process in processes):
+            time.sleep(_POLL_SECONDS)
+            for trial in ledger.trials():
+                if trial.number not in shown and trial.state not in UNDER_WAY:
+                    shown.add(trial.number)
+                    watch(trial)
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.terminate()
+            process.join()
+    if dead := [process for process in processes if process.exitcode]:
+        raise CrashError(
+            f"{len(dead)} of {count} workers died, with exit code {dead[0].exitcode}; the same command resumes"
+        )
+
+
+def _process(path: Path) -> BaseProcess:
+    return multiprocessing.get_context("spawn").Process(target=_work, args=(path,))
+
+
+def _work(path: Path) -> None:
+    """The life of one process."""
+    try:
+        experiment = read_experiment(path)
+        ledger = Ledger.open(experiment, path.parent / experiment.study)
+        search(ledger, evaluator(ledger))
+    except HarnessError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+class ProgressLine:
+    """One line on standard error: rewritten on a terminal, printed now and then elsewhere."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._last = 0.0
+
+    def __call__(self, trial: TrialRecord) -> None:
+        """Show where the search stands after a trial."""
+        terminal = sys.stderr.isatty()
+        due = terminal or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES
+        if due or not self._ledger.spending().trials_left:
+            self._last = time.monotonic()
+            print(f"\r\x1b[K{self.line()}" if terminal else self.line(), end="" if terminal else "\n", file=sys.stderr)
+            sys.stderr.flush()
+        if trial.state == "failed":
+            print(f"\nharness: trial {trial.number} failed: {trial.reason}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the line."""
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+
+    def line(self) -> str:
+        """Best so far and budget left."""
+        experiment, spending = self._ledger.experiment, self._ledger.spending()
+        best = next(iter(ranked(experiment, self._ledger.trials())), None)
+        found = f"best {experiment.metric} {best.values[0]:.4f} (trial {best.number})" if best else "nothing yet"
+        left = f"{spending.trials_left} trials and {spending.minutes_left:.1f} minutes left"
+        return f"{experiment.study}: {spending.trials} of {spending.budget.trials} trials, {found}, {left}"

@@ -1,0 +1,40 @@
+"""Small tables as text: aligned for a terminal, or as Markdown. Numbers stand to the right, what is missing is n/a."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+_NUMBER = re.compile(r"([-+]?[\d.,]+(e[-+]?\d+)?%?|n/a)?")
+
+
+def markdown_table(names: Sequence[str], rows: Sequence[Sequence[Any]], decimals: int | None = None) -> str:
+    """A Markdown table; what would break its lines or cells is escaped."""
+    lines = [names, ["---"] * len(names), *([_escaped(cell(value, decimals)) for value in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def text_table(names: Sequence[str], rows: Sequence[Sequence[Any]], decimals: int | None = None) -> str:
+    """Columns as wide as they need to be."""
+    return "\n".join(aligned([names, *([cell(value, decimals) for value in row] for row in rows)]))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with columns of one width, the first of them the heads; a column of numbers stands to the right."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    pads = [str.rjust if all(map(_NUMBER.fullmatch, column[1:])) else str.ljust for column in columns]
+    lines = ("  ".join(pad(cell, width) for cell, width, pad in zip(row, widths, pads, strict=True)) for row in rows)
+    return [line.rstrip() for line in lines]
+
+
+def cell(value: Any, decimals: int | None = None) -> str:
+    """A value as it stands in a table: a number with so many decimals, or with four digits that count."""
+    if isinstance(value, float):
+        return f"{value:.4g}" if decimals is None else f"{value:.{decimals}f}"
+    return "n/a" if value is None else str(value)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

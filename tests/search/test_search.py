@@ -1,0 +1,283 @@
+"""Whole searches on real pictures through the command line: found, verified, proposed, and held against the holdout."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+
+from harness.__main__ import run
+from harness.config import conf_dir
+from harness.evaluate import evaluate
+from harness.gate import Verdict
+from harness.references.files import BibFaceLinks, read_file, write_file
+from harness.search import verbs
+from harness.search.base import Gain, ensure_base
+from harness.search.holdout import Standing, weigh
+from harness.search.outcomes import Outcome
+from harness.search.pruning import Pruner, checkpoints, in_order
+from harness.search.searchable import trial_config, trial_spec
+from harness.search.space import Point
+from harness.search.trials import State
+from harness.tracking.catalog import list_runs, load_run
+from harness.tracking.store import LocalStore
+from tests.conftest import QUICK
+from tests.search.conftest import WriteExperiment
+
+pytestmark = pytest.mark.slow
+
+Said = Callable[..., Any]
+
+
+@pytest.fixture
+def said(desk: Path, capsys: pytest.CaptureFixture[str]) -> Said:
+    """Run a search command with --json; gives what it printed, after checking its exit code."""
+
+    def call(*arguments: str, code: int = 0) -> Any:
+        capsys.readouterr()
+        found = run(["search", *arguments, "--json"])
+        printed = capsys.readouterr()
+        assert found == code, printed.err
+        return json.loads(printed.out) if printed.out else printed.err
+
+    return call
+
+
+def runs_of(desk: Path) -> list[Any]:
+    return list_runs(LocalStore(str(desk / "mlruns"), "harness").open())
+
+
+def test_a_search_finds_verifies_and_proposes_and_an_overfit_is_caught(
+    write_experiment: WriteExperiment, said: Said, desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(write_experiment())
+    board = said(path)
+    # Five of the eight bibs of the search hang too low for the base; every trial that reaches them gets all links.
+    assert board["base"] == {"link/f1": pytest.approx(6 / 11)}
+    assert board["best"]["values"] == {"link/f1": 1.0}
+    assert board["gain"]["low"] > 0
+    assert board["budget"]["trials"] == 4
+    assert board["cold_rerun"] == "the same scorecards"
+    assert board["holdout_peeks"] == 0
+    runs = runs_of(desk)
+    assert {item.study for item in runs} == {"low_bibs"}
+    assert {item.data_split for item in runs} == {"iteration"}
+    trials = [item for item in runs if "link.max_drop=" in item.name and not item.note]
+    assert len(trials) == 4
+    assert len(runs) == 4 + 1 + 1  # and the base, and the cold re-run
+
+    first = said("confirm", "low_bibs", code=1)
+    assert first["peek"]["standing"] == "DOES NOT HOLD UP"
+    assert first["peek"]["verdict"] == "REGRESSED"
+    assert first["peek"]["searched"]["gain"] > 0 > first["peek"]["held_out"]["gain"]
+    assert (first["repeated"], first["peeks"]) == (False, 1)
+    made = len(runs_of(desk))
+    second = said("confirm", "low_bibs", code=1)
+    assert (second["repeated"], second["peeks"], second["peek"]) == (True, 1, first["peek"])
+    assert len(runs_of(desk)) == made
+    assert run(["search", "leaderboard", "low_bibs"]) == 0
+    assert "Holdout: looked at once for this study; trial" in capsys.readouterr().out
+
+    # The same search under another name starts a count of its own, but not that of the holdout.
+    again = str(write_experiment("renamed"))
+    said(again)
+    third = said("confirm", "renamed", code=1)
+    assert (third["peeks"], third["peek"]["all_peeks"]) == (1, 2)
+
+
+def test_an_honest_gain_holds_up(write_experiment: WriteExperiment, said: Said, race: Path, desk: Path) -> None:
+    honest = Path(shutil.copytree(race, desk / "honest"))
+    links = read_file(honest, BibFaceLinks).model_dump()
+    write_file(honest, BibFaceLinks.model_validate({"photos": {sha256: [(0, 0)] for sha256 in links["photos"]}}))
+    base = ["references=staging", f"references.root={honest}", "preset=fast", "link.max_drop=1.7"]
+    write_experiment(base=[*base, *QUICK], space={"link.max_drop": [2.5]})
+    said("experiments/low_bibs.yaml")
+    answer = said("confirm", "low_bibs")
+    assert answer["peek"]["standing"] == "HOLDS UP"
+    assert answer["peek"]["verdict"] == "IMPROVED"
+
+
+def test_the_proposed_preset_is_the_configuration_of_the_trial(
+    write_experiment: WriteExperiment, said: Said, desk: Path, tmp_path: Path
+) -> None:
+    write_experiment(
+        space={"link.max_drop": [2.5], "face": ["yunet"], "bib.guided": [True, False]},
+        budget={"trials": 1, "minutes": 5},
+    )
+    said("experiments/low_bibs.yaml")
+    answer = said("propose", "low_bibs")
+    assert answer["path"] == "experiments/low_bibs/proposed_preset.yaml"
+    proposed = desk / answer["path"]
+    assert "Not confirmed on photos that the search has not seen" in proposed.read_text()
+    shutil.copytree(conf_dir(), tmp_path / "conf")
+    shutil.copy(proposed, tmp_path / "conf" / "preset" / "low_bibs.yaml")
+    ledger = verbs.open_study("low_bibs")
+    data = [item for item in ledger.experiment.base if item.startswith("references")]
+    with initialize_config_dir(str(tmp_path / "conf"), version_base="1.3"):
+        composed = compose("config", overrides=[*data, "preset=low_bibs"])
+    wanted = trial_config(ledger.experiment, ledger.trial(0).point)
+    assert {key: composed[key] for key in ("bib", "face", "link")} == {
+        key: wanted[key] for key in ("bib", "face", "link")
+    }
+
+
+def test_ask_run_elsewhere_and_tell(write_experiment: WriteExperiment, said: Said, desk: Path) -> None:
+    write_experiment(budget={"trials": 2, "minutes": 5})
+    asked = said("ask", "low_bibs")
+    assert asked["state"] == "asked"
+    base = verbs.open_study("low_bibs").experiment.base
+    assert run([*base, *asked["overrides"]]) == 0
+    mine = runs_of(desk)[0].run_id
+    stranger = next(item.run_id for item in runs_of(desk) if item.run_id != mine)
+    assert "is not one of trial 0: it has link.max_drop=1.7" in said("tell", "low_bibs", "0", stranger, code=4)
+    told = said("tell", "low_bibs", "0", mine)
+    assert (told["state"], told["run_id"]) == ("complete", mine)
+    assert "only one that was asked for" in said("tell", "low_bibs", "0", mine, code=4)
+    again = said("try", "low_bibs", asked["overrides"][0], "--hypothesis", "the same once more")
+    assert (again["duplicate_of"], again["run_id"]) == (0, mine)
+    assert "hypothesis: say in a sentence" in said("try", "low_bibs", "link.max_drop=1.6", code=2)
+    other = next(value for value in (3.0, 4.0) if asked["params"] != {"link.max_drop": value})
+    said("try", "low_bibs", f"link.max_drop={other}", "--hypothesis", "no bib hangs lower than that")
+    assert "the budget of 2 trials is spent" in said("ask", "low_bibs", code=3)
+
+
+def test_workers_share_a_study_and_a_change_of_it_is_a_conflict(
+    write_experiment: WriteExperiment, said: Said, desk: Path
+) -> None:
+    path = str(write_experiment())
+    board = said(path, "--workers", "2", "--trials", "5")
+    assert board["counts"].get("failed", 0) == 0
+    assert board["budget"]["trials"] == 5
+    write_experiment(space={"link.max_drop": [1.6, 9.0]})
+    assert "its space changed since it was begun" in said(path, code=4)
+
+
+def test_a_study_whose_photos_changed_is_a_conflict(write_experiment: WriteExperiment, said: Said, race: Path) -> None:
+    path = str(write_experiment(budget={"trials": 1, "minutes": 5}))
+    said(path)
+    links = race / "bib_face_links.json"
+    before = links.read_bytes()
+    first = next(iter(read_file(race, BibFaceLinks).photos))
+    changed = read_file(race, BibFaceLinks).model_dump()
+    changed["photos"][first] = []
+    write_file(race, BibFaceLinks.model_validate(changed))
+    assert "the photos or labels of staging (iteration) have changed" in said(path, "--trials", "2", code=4)
+    links.write_bytes(before)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nonsense"], 2, "nonsense: expected an experiment file, or one of: describe, leaderboard"),
+        (["experiments/none.yaml"], 2, "experiments/none.yaml: cannot be read: No such file"),
+        (["leaderboard"], 2, "expected: harness search leaderboard STUDY"),
+        (["tell", "low_bibs", "x", "y"], 2, "x: expected the number of a trial"),
+        (["leaderboard", "low_bibs"], 4, "study low_bibs has not been begun"),
+        (["confirm", "low_bibs"], 4, "study low_bibs has not been begun"),
+        (["experiments/low_bibs.yaml", "--trials", "0"], 2, "--trials and --minutes: expected more than 0"),
+    ],
+)
+def test_mistakes_end_with_their_exit_code(
+    write_experiment: WriteExperiment, said: Said, arguments: list[str], code: int, words: str
+) -> None:
+    write_experiment()
+    assert words in said(*arguments, code=code)
+
+
+def test_a_crash_has_an_exit_code_of_its_own(
+    write_experiment: WriteExperiment, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_experiment()
+    monkeypatch.setattr(verbs, "run", lambda *_: 1 / 0)
+    assert "the search has crashed: ZeroDivisionError" in said("experiments/low_bibs.yaml", code=5)
+
+
+def test_a_trial_that_is_surely_worse_is_given_up_after_some_photos(
+    write_experiment: WriteExperiment, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.search.pruning.FEWEST_PHOTOS", 4)
+    base = [*yaml.safe_load(write_experiment().read_text())["base"], "link.min_drop=0.1"]
+    write_experiment(space={"link.max_drop": [0.9, 2.5]}, sampler="grid", base=base)
+    ledger = verbs.open_study("low_bibs", begun=False)
+    ensure_base(ledger)
+    good: Point = {"link.max_drop": 2.5}
+    bad: Point = {"link.max_drop": 0.9}
+    verbs.try_point("low_bibs", "reaches every bib", good)
+    pruner = Pruner(ledger)
+    trial = ledger.trial(0)
+    glance = pruner.glance(replace(trial, point=bad))
+    assert glance is not None
+    assert (glance.best, glance.photos, glance.value, glance.best_value) == (0, 4, 0.0, 1.0)
+    assert glance.certainty == 1.0
+    assert pruner.glance(replace(trial, point=good)) is None
+    run_id = pruner.log(replace(trial, point=bad), glance)
+    (logged,) = [item for item in runs_of(desk) if item.run_id == run_id]
+    assert logged.study == "low_bibs"
+    assert logged.metrics == {"prefix/link_f1": 0.0, "prefix/photos": 4.0}
+    verbs.run("low_bibs")
+    assert [item.state for item in ledger.trials()] == [State.COMPLETE, State.PRUNED]
+
+
+def test_photos_are_looked_at_in_an_order_that_the_seed_decides(race: Path, write_experiment: WriteExperiment) -> None:
+    write_experiment()
+    photos = trial_spec(verbs.open_study("low_bibs", begun=False).experiment, {}).references.load().photos
+    assert in_order(photos, 0) == in_order(tuple(reversed(photos)), 0)
+    assert in_order(photos, 0) != in_order(photos, 1)
+    assert [checkpoints(count) for count in (8, 16, 40, 100)] == [[], [8], [10, 20], [25, 50]]
+
+
+def test_a_light_run_has_scorecards_and_no_pictures(write_experiment: WriteExperiment, said: Said, desk: Path) -> None:
+    board = said(str(write_experiment(budget={"trials": 1, "minutes": 5})))
+    store = LocalStore(str(desk / "mlruns"), "harness").open()
+    run_id = board["best"]["run_id"]
+    assert load_run(store, run_id).metrics["link/f1"] == board["best"]["values"]["link/f1"]
+    assert not [file.path for file in store.client.list_artifacts(run_id) if file.path.endswith(".jpg")]
+
+
+def gain(value: float, low: float | None = None, high: float | None = None) -> Gain:
+    return Gain("link/f1", 0.5, 0.5 + value, value, low, high)
+
+
+@pytest.mark.parametrize(
+    ("held_out", "verdict", "standing"),
+    [
+        (gain(0.2, 0.1, 0.3), Verdict.IMPROVED, Standing.HOLDS),
+        (gain(0.2, 0.1, 0.3), Verdict.REGRESSED, Standing.FAILS),
+        (gain(0.0, 0.0, 0.0), Verdict.WITHIN_NOISE, Standing.FAILS),
+        (gain(-0.1, -0.2, 0.1), Verdict.WITHIN_NOISE, Standing.FAILS),
+        (gain(0.1, -0.1, 0.3), Verdict.WITHIN_NOISE, Standing.OPEN),
+        (gain(0.1), Verdict.WITHIN_NOISE, Standing.HOLDS),
+    ],
+)
+def test_a_gain_is_weighed_on_the_holdout(held_out: Gain, verdict: Verdict, standing: Standing) -> None:
+    found, words = weigh(gain(0.3, 0.2, 0.4), held_out, verdict)
+    assert found is standing
+    assert f"{held_out.gain:+.4f} on the holdout" in words
+
+
+def test_a_trial_that_does_not_stand_without_the_cache_is_neither_proposed_nor_confirmed(
+    write_experiment: WriteExperiment, said: Said, desk: Path
+) -> None:
+    """The ledger is made to name, for its winner, the run of another configuration."""
+    path = str(write_experiment(space={"link.max_drop": [1.6]}, budget={"trials": 1, "minutes": 5}))
+    ledger = verbs.open_study(path, begun=False)
+    ensure_base(ledger)
+    spec = trial_spec(ledger.experiment, {}, {"link.max_drop": 3.0})
+    other = evaluate(spec)
+    with ledger.worker() as worker:
+        claimed = ledger.claim(worker)
+        assert claimed
+        outcome = Outcome(other.run_id, (1.0,), {}, {"link/f1": 1.0})
+        ledger.tell(claimed.number, outcome.values, {}, mlflow_run_id=outcome.run_id, metrics={"link/f1": 1.0})
+    board = said(path, code=1)
+    assert board["cold_rerun"].startswith("DIFFERS: the link scorecard")
+    assert not (desk / "experiments" / "low_bibs" / "proposed_preset.yaml").exists()
+    assert "does not stand without the cache" in said("confirm", "low_bibs", code=1)
+    assert said("leaderboard", "low_bibs")["holdout_peeks"] == 0
