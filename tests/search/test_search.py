@@ -86,7 +86,7 @@ def test_a_search_finds_verifies_and_proposes_and_an_overfit_is_caught(
     assert "Holdout: looked at once for this study; trial" in capsys.readouterr().out
 
     # The same search under another name starts a count of its own, but not that of the holdout.
-    again = str(write_experiment("renamed"))
+    again = str(write_experiment("renamed", space={"link.max_drop": [board["best"]["params"]["link.max_drop"]]}))
     said(again)
     third = said("confirm", "renamed", code=1)
     assert (third["peeks"], third["peek"]["all_peeks"]) == (1, 2)
