@@ -24,6 +24,7 @@ SUITES = {
     "references": ("references",),
     "confidence": ("confidence",),
     "tracking": ("tracking",),
+    "labeling": ("labeling", "labeling_browser"),
     "search": ("search",),
 }
 

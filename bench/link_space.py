@@ -17,7 +17,7 @@ from PIL import Image, ImageOps
 
 from harness.config import instantiate
 from harness.evaluate import predict
-from harness.pipeline.links import GeometricLinker
+from harness.pipeline.links.geometric import GeometricLinker
 from harness.scoring import tally_links
 from harness.search.experiment import read_experiment
 from harness.search.searchable import trial_config, trial_spec

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from harness.__main__ import run as run_in_process
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -110,3 +112,30 @@ def run_harness(tmp_path: Path) -> RunHarness:
 def work(run_harness: RunHarness, tmp_path: Path) -> Path:
     """The folder that `run_harness` runs in."""
     return tmp_path / "work"
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+Harness = Callable[..., Told]
+
+
+@pytest.fixture
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Harness:
+    """`harness ...` in an empty folder and in this process: quicker, where how it is started is not the question."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("sys.argv", ["harness"])
+
+    def call(*arguments: str) -> Told:
+        capsys.readouterr()
+        code = run_in_process(list(arguments))
+        return Told(code, *capsys.readouterr())
+
+    return call

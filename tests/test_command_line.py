@@ -15,7 +15,10 @@ from mlflow.entities import Run
 from harness.tracking.store import LocalStore
 from tests.conftest import QUICK, RunHarness
 
-HEAVY = {"mlflow", "cv2", "onnxruntime", "optuna", "mcp", "hydra", "numpy", "pydantic"}
+HEAVY = {
+    *("mlflow", "cv2", "onnxruntime", "optuna", "mcp", "hydra", "numpy", "pydantic"),
+    *("pdfplumber", "camelot", "pypdfium2"),
+}
 
 
 def staging(root: Path) -> tuple[str, ...]:
@@ -110,7 +113,7 @@ def test_a_sweep_is_flat_runs_and_an_overview(run_harness: RunHarness, work: Pat
     (overview,) = stored_runs(work, "sweeps")
     assert overview.data.tags["sweep_id"] == sweep_id
     assert overview.data.metrics["jobs"] == 2
-    assert overview.data.params["swept"] == "bib.torso_face, preset"
+    assert overview.data.params["swept"] == "bib.margins, bib.rule.min_char_score, bib.torso_faces, preset"
     assert "mlflow.parentRunId" not in runs[0].data.tags
 
 

@@ -46,7 +46,7 @@ def test_every_preset_builds_with_every_face_backend_and_knows_its_name(preset: 
         ("face.threshold=nan", "face.threshold: Input should be a finite number"),
         ("bib.long_side=-1", "bib.long_side: Input should be greater than or equal to 0"),
         ("bib.rule.min_digits=7", "bib.rule: min_digits=7 is not from 1 to max_digits=5"),
-        ("bib.long_side=0", "bib: long_side=0, torso_face=0: nothing would be read"),
+        ("bib.long_side=0", "bib: long_side=0, torso_faces=\\[\\]: nothing would be read"),
         ("+face.foo=1", "face.foo: no such key"),
         ("seed=abc", "seed: Value 'abc' of type 'str' could not be converted to Integer"),
         ("references.split=some", "references.split: Input should be 'iteration', 'holdout' or 'full'"),

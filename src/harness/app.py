@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 import sys
 import time
@@ -84,8 +85,9 @@ def _job(config: DictConfig) -> None:
     from harness.records import run_name
     from harness.report.verdicts import text_judgement
 
-    overrides = [item for item in HydraConfig.get().overrides.task if not item.startswith(_NOT_IN_NAME)]
-    spec = build(config, overrides)
+    typed = HydraConfig.get().overrides.task
+    spec = build(config, [item for item in typed if not item.startswith(_NOT_IN_NAME)])
+    store = _store_words(typed)
     print(f"\n{run_name(spec)}", flush=True)
     result = evaluate(spec)
     run, judgement = result.run, result.judgement
@@ -97,17 +99,22 @@ def _job(config: DictConfig) -> None:
     if result.reused:
         print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
     if judgement.verdict is Verdict.NO_BASELINE:
-        print(f"To judge later runs against this one: {_COMMAND} baseline {result.run_id[:8]}\n")
-    print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow", flush=True)
+        print(f"To judge later runs against this one: {_COMMAND} baseline {result.run_id[:8]}{store}\n")
+    print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow{store}", flush=True)
     if run.idle_steps:
         steps = ", ".join(run.idle_steps)
         print(f"harness: switched on, but without effect on any photo: {steps}", file=sys.stderr, flush=True)
     if not run.complete:
-        listed = "\n".join(f"  {item.name}: {item.reason}" for item in run.failed_photos)
-        count = f"{len(run.failed_photos)} of {run.photos} photos could not be evaluated"
-        raise IncompleteError(f"INCOMPLETE: {count}:\n{listed}")
+        listed = "\n".join(f"  {failure}" for failure in run.failures)
+        raise IncompleteError(f"INCOMPLETE: {run.shortfall}:\n{listed}")
     if spec.gate.fails(judgement.verdict):
         raise GateError(f"gate=strict: {judgement.verdict}")
+
+
+def _store_words(arguments: Sequence[str]) -> str:
+    """What a suggested command needs in order to find the store that this one was given."""
+    words = [item for item in arguments if item.startswith("tracking")]
+    return f" {shlex.join(words)}" if words else ""
 
 
 def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
@@ -118,13 +125,16 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         store = instantiate(config, "tracking")
     except HarnessError:
         return  # the sweep itself has failed on this, and says so
-    from harness.tracking.sweeps import log_sweep
+    from harness.overview import log_sweep
 
-    overview = log_sweep(store, sweep_id) if store.exists else None
+    overview = log_sweep(store.open(), sweep_id) if store.exists else None
     if overview is None:
         shutil.rmtree(Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id, ignore_errors=True)
         return
-    print(f"\nSweep {sweep_id}: {overview.jobs} runs\n\n{overview.table}\n")
-    for same in overview.identical:
-        print(f"harness: the same predictions on every photo: {', '.join(same)}", file=sys.stderr, flush=True)
-    print(f"MLflow overview {overview.run_id}   compare the runs with: {_COMMAND} mlflow", flush=True)
+    print(f"\nSweep {sweep_id}: {len(overview.findings.jobs)} runs\n\n{overview.table}\n")
+    for warning in overview.findings.warnings:
+        print(f"harness: {warning}", file=sys.stderr, flush=True)
+    print(
+        f"MLflow overview {overview.run_id}   compare the runs with: {_COMMAND} mlflow{_store_words(arguments)}",
+        flush=True,
+    )

@@ -118,8 +118,21 @@ class BenchmarkRun:
 
     @property
     def complete(self) -> bool:
-        """Whether every photo was evaluated."""
-        return not self.failed_photos
+        """Whether every photo, and every item of the extras, was evaluated."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What could not be evaluated, each with its reason."""
+        photos = tuple(f"{item.name}: {item.reason}" for item in self.failed_photos)
+        return photos + tuple(failure for extra in self.extras for failure in extra.failures)
+
+    @property
+    def shortfall(self) -> str:
+        """How much could not be evaluated; "" where everything was."""
+        counts = [f"{len(self.failed_photos)} of {self.photos} photos"] if self.failed_photos else []
+        counts += [f"{len(extra.failures)} of the {extra.name}" for extra in self.extras if extra.failures]
+        return f"{' and '.join(counts)} could not be evaluated" if counts else ""
 
     @property
     def photos(self) -> int:

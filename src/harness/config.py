@@ -48,12 +48,13 @@ class HarnessConfig:
     scoring: Any = MISSING
     cache: Any = MISSING
     confidence: Any = MISSING
+    tables: Any = MISSING
     gate: Any = MISSING
     tracking: Any = MISSING
 
 
 #: The groups that name something else to evaluate beside the photos.
-EXTRAS = ("confidence",)
+EXTRAS = ("confidence", "tables")
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 

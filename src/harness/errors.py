@@ -25,6 +25,18 @@ class ReferenceSetError(HarnessError):
     """A reference set cannot be used as it is."""
 
 
+class UnknownPhotoError(ReferenceSetError):
+    """A photo is asked for that the set does not have."""
+
+
+class InvalidEditError(ReferenceSetError):
+    """An edit does not fit the labels that it is about."""
+
+
+class NameTakenError(ReferenceSetError):
+    """A frozen set of this name exists, and frozen sets never change."""
+
+
 class StaleRevisionError(ReferenceSetError):
     """A save was based on labels that somebody has changed since. Both versions come with it, for a choice."""
 
@@ -47,6 +59,10 @@ class PhotoError(HarnessError):
 
 class ConfidenceError(HarnessError):
     """The files of the confidence post-operation cannot be used as they are."""
+
+
+class TableError(HarnessError):
+    """Ground truth, extractions or PDF files of the table evaluation cannot be used as they are."""
 
 
 class GradingError(HarnessError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.archive import BenchmarkRun, write_run
+from harness.comparison import compare
 from harness.config import RunSpec
 from harness.errors import PhotoError
 from harness.gate import Judgement, judge
@@ -21,8 +22,12 @@ from harness.records import archive, describe, result_tags, run_key, run_name, r
 from harness.references.photos import OpenedPhoto, open_photo, read_photo
 from harness.references.sets import ReferencePhoto
 from harness.report.artifacts import photo_table, write_artifacts
+from harness.report.content import RunReport
 from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Scores, Thresholds
 from harness.scoring import (
+    Behaviour,
+    bib_behaviour,
+    face_behaviour,
     intervals,
     slice_bibs,
     slice_faces,
@@ -33,7 +38,8 @@ from harness.scoring import (
     tally_links,
     tally_numbers,
 )
-from harness.tracking.catalog import Baseline, find_baseline, find_finished, join, load_run
+from harness.suspects import find_suspects
+from harness.tracking.catalog import Baseline, find_baseline, find_finished, join, load_run, recent_runs
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 
@@ -60,21 +66,33 @@ def evaluate(spec: RunSpec) -> RunResult:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         extras = tuple(filter(None, (source.run(folder, spec.seed) for source in spec.extras)))
-        with tracked_run(store, store.runs_experiment, run_name(spec), run_tags(spec, references, key)) as tracked:
+        tags = run_tags(spec, references, key)
+        with tracked_run(store, store.runs_experiment, run_name(spec), tags) as tracked:
             evaluated, failed = predict(spec.pipeline, references.photos, spec.cache.open(), spec.light)
             scores = score(spec.thresholds, evaluated)
             spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, seed=spec.seed).items()}
-            evaluation = Evaluation(references.digest, spec.thresholds, evaluated, failed, scores, spread, extras)
+            curves = behaviours(spec.thresholds, evaluated)
+            evaluation = Evaluation(
+                references.digest, spec.thresholds, evaluated, failed, scores, spread, curves, extras
+            )
             run = archive(spec, references, evaluation, key)
-            judgement = judge(spec.gate, run, baseline.run, spec.seed)
+            comparison = compare(spec.gate, run, baseline.run, spec.seed) if baseline.run else None
+            judgement = comparison.judgement if comparison else judge(spec.gate, run, None)
+            witnesses = [] if spec.light else [run, *recent_runs(store, references.digest)]
+            labels = {photo.sha256: photo.labels for photo in evaluated}
+            suspects = find_suspects(labels, witnesses, spec.thresholds)
             write_run(folder, run)
-            write_artifacts(folder, evaluation, spec.config_yaml, None if spec.light else read_photo)
+            report = RunReport(
+                run, judgement, evaluation, comparison, baseline.run_id, suspects, tags, spec.config_yaml
+            )
+            shown = write_artifacts(folder, report, None if spec.light else read_photo)
             tracked.log(
                 RunRecord(
                     params=spec.params,
                     metrics={**run.metrics, **judgement.deltas()},
-                    tags=result_tags(evaluation, judgement, baseline.run_id),
+                    tags=result_tags(evaluation, judgement, baseline.run_id) | shown,
                     description=describe(run, judgement),
+                    curves=evaluation.curves(),
                     files=folder,
                     tables={"photos.json": photo_table(evaluation)},
                     dataset=(f"{references.name} ({references.split})", references.digest),
@@ -139,3 +157,13 @@ def score(thresholds: Thresholds, evaluated: Sequence[EvaluatedPhoto]) -> Scores
         slices=slice_bibs(labels, predictions, thresholds.bib_iou)
         + slice_faces(labels, predictions, thresholds.face_iou),
     )
+
+
+def behaviours(thresholds: Thresholds, evaluated: Sequence[EvaluatedPhoto]) -> dict[str, Behaviour]:
+    """How bibs and faces depend on their scores."""
+    labels = [photo.labels for photo in evaluated]
+    predictions = [photo.prediction for photo in evaluated]
+    return {
+        "bib": bib_behaviour(labels, predictions, thresholds.bib_iou),
+        "face": face_behaviour(labels, predictions, thresholds.face_iou),
+    }

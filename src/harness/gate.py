@@ -107,7 +107,7 @@ class Judgement:
 def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, seed: int = 0) -> Judgement:
     """Judge a run against the baseline."""
     if not candidate.complete:
-        return Judgement(Verdict.INCOMPLETE, tuple(_failures(candidate)))
+        return Judgement(Verdict.INCOMPLETE, (candidate.shortfall, *candidate.failures))
     if baseline is None:
         return Judgement(Verdict.NO_BASELINE, ("no run is pinned as the baseline yet",))
     if missing := tuple(_missing(candidate, baseline)):
@@ -166,12 +166,6 @@ def _unmeasured(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun) -> 
             yield f"{name}: nothing to measure it on in this run; the baseline has {baseline.metrics[name]:.4f}"
 
 
-def _failures(run: BenchmarkRun) -> Iterator[str]:
-    yield f"{len(run.failed_photos)} of {run.photos} photos could not be evaluated"
-    for photo in run.failed_photos:
-        yield f"{photo.name}: {photo.reason}"
-
-
 def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
     """The scorecards that the baseline has and the candidate has not."""
     ours, theirs = ({*run.cards, *(extra.name for extra in run.extras)} for run in (candidate, baseline))
@@ -191,6 +185,10 @@ def _differences(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[st
         before, after = theirs.thresholds.get(name), ours.thresholds.get(name)
         if before != after:
             yield f"scoring.{name}: the baseline has {before}, this run {after}"
+    data = {extra.name: extra.data_digest for extra in baseline.extras}
+    for extra in candidate.extras:
+        if data.get(extra.name, extra.data_digest) != extra.data_digest:
+            yield f"{extra.name}: the baseline is on {data[extra.name][:12]}, this run on {extra.data_digest[:12]}"
     after_rates, before_rates = candidate.rates(), baseline.rates()
     for group in sorted(after_rates.keys() & before_rates.keys()):
         here, there = set(after_rates[group].items), set(before_rates[group].items)

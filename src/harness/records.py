@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from harness.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
@@ -65,7 +65,7 @@ def archive(spec: RunSpec, references: ReferenceSet, evaluation: Evaluation, key
         failed_photos=tuple(FailedResult(item.name, item.sha256, item.reason) for item in evaluation.failed),
         slices=evaluation.scores.slices,
         intervals=evaluation.intervals,
-        extras=evaluation.extras,
+        extras=tuple(replace(extra, html="") for extra in evaluation.extras),
         idle_steps=evaluation.idle_steps,
         **{f"{name}_scorecard": card for name, card in cards.items()},
     )

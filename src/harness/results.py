@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from harness.scoring import (
+    Behaviour,
     BibErrorScorecard,
     BibScorecard,
     FaceErrorScorecard,
@@ -22,6 +23,9 @@ from harness.scoring import (
     Tally,
 )
 from harness.types import PhotoLabels, PhotoPrediction
+
+#: The kinds of mistakes that are shown one by one, by the names that MLflow's image grid has them under.
+MISTAKES = ("missed_bibs", "false_bibs", "misread_bibs", "missed_faces", "false_faces")
 
 Overlap = Annotated[float, Field(gt=0, le=1)]
 
@@ -100,14 +104,19 @@ class ItemRates:
 
 @dataclass(frozen=True)
 class Extra:
-    """What a run has beside its photos: numbers and tags for MLflow, a text for the terminal, and the rates that a
-    baseline's are paired with."""
+    """What a run has beside its photos: numbers and tags for MLflow, a text for the terminal, the rates that a
+    baseline's are paired with, a self-contained fragment for an HTML report, and what could not be evaluated.
+
+    `data_digest` is over what it was judged on; runs in which it differs cannot be compared."""
 
     name: str
     metrics: Mapping[str, float]
     tags: Mapping[str, str]
     text: str
     paired: ItemRates | None = None
+    data_digest: str = ""
+    html: str = ""
+    failures: tuple[str, ...] = ()
 
 
 class ExtraSource(Protocol):
@@ -142,12 +151,13 @@ class Evaluation:
     failed: tuple[FailedPhoto, ...]
     scores: Scores
     intervals: Mapping[str, Interval]
+    behaviours: Mapping[str, Behaviour]
     extras: tuple[Extra, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Whether every photo was evaluated."""
-        return not self.failed
+        """Whether every photo, and every item of the extras, was evaluated."""
+        return not self.failed and not any(extra.failures for extra in self.extras)
 
     @property
     def photos(self) -> int:
@@ -161,10 +171,12 @@ class Evaluation:
 
     @property
     def predictions_digest(self) -> str:
-        """A digest over all predictions; runs that share it differ in nothing that is scored."""
+        """A digest over all predictions and what extras measured; runs that share it differ in nothing scored."""
         total = hashlib.sha256()
         for item in self.evaluated:
             total.update(repr((item.sha256, item.prediction)).encode())
+        for extra in self.extras:
+            total.update(repr((extra.name, sorted(extra.metrics.items()))).encode())
         return total.hexdigest()
 
     def metrics(self) -> dict[str, float]:
@@ -176,6 +188,9 @@ class Evaluation:
         for name, interval in self.intervals.items():
             key = f"interval/{name.replace('/', '_')}"
             metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+        for what, behaviour in self.behaviours.items():
+            if behaviour.reliability.ece is not None:
+                metrics[f"calibration/{what}_ece"] = behaviour.reliability.ece
         stages = _sum(item.seconds for item in self.evaluated)
         total = sum(stages.values())
         metrics |= {f"runtime/{stage}_seconds": seconds for stage, seconds in stages.items()}
@@ -188,6 +203,11 @@ class Evaluation:
         for extra in self.extras:
             metrics |= extra.metrics
         return metrics
+
+    def curves(self) -> dict[str, dict[int, float]]:
+        """The metrics that have a value at every threshold, by name and hundredths of the threshold."""
+        curves = [behaviour.metrics(what) for what, behaviour in self.behaviours.items()]
+        return {name: steps for part in curves for name, steps in part.items()}
 
 
 def _sum(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:

@@ -6,7 +6,7 @@ predictions: a prediction carries a `score`, a label does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -82,10 +82,14 @@ class FaceBox(Box):
 
 @dataclass(frozen=True, slots=True, order=True)
 class BibFaceLink:
-    """A bib and the face of its wearer, as positions in the photo's bib and face lists."""
+    """A bib and the face of its wearer, as positions in the photo's bib and face lists.
+
+    A prediction has a score; two links of the same pair are the same link, whatever their scores.
+    """
 
     bib_index: int
     face_index: int
+    score: float | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from harness.report.mistakes import CROP_SIDE
 from harness.tracking.store import LocalStore
 from harness.tracking.sweeps import runs_page
 from tests.conftest import QUICK, RunHarness
+
+#: So sure of a face is no detector: every face is missed, and shown as such.
+MISSING = ("face.threshold=0.999",)
 
 pytestmark = pytest.mark.browser
 
@@ -29,21 +33,21 @@ def free_port() -> int:
 @pytest.fixture
 def swept(run_harness: RunHarness, work: Path, tiny_set: Path) -> Path:
     """A folder whose store holds a sweep over two presets."""
-    done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *QUICK)
+    done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *MISSING, *QUICK)
     assert done.returncode == 0, done.stderr
     return work
 
 
 @pytest.fixture
-def address(swept: Path) -> Iterator[str]:
-    """`harness mlflow` on that store; ends with the test, and so do the processes that it started."""
+def start(swept: Path) -> Iterator[str]:
+    """The page that `harness mlflow` opens on that store; server and workers end with the test."""
     port = free_port()
     command = [sys.executable, "-m", "harness", "mlflow", "--no-browser", "--port", str(port)]
     with subprocess.Popen(command, cwd=swept, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         first = server.stdout.readline()
         try:
-            found = re.search(r"MLflow is at (http://127\.0\.0\.1:\d+/)", first)
+            found = re.search(r"MLflow is at (http://127\.0\.0\.1:\d+/.*)", first)
             assert found, first
             yield found[1]
         finally:
@@ -53,8 +57,16 @@ def address(swept: Path) -> Iterator[str]:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, address: str, page: Page) -> None:
+def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -> None:
     store = LocalStore(str(swept / "mlruns"), "harness").open()
+    address = start.partition("#")[0]
+
+    page.goto(start, wait_until="domcontentloaded")
+    for section in ("Headlines", "Mistakes"):
+        expect(page.get_by_text(section).first).to_be_visible()
+    page.get_by_text("Over score threshold").first.scroll_into_view_if_needed()  # pictures load when they are seen
+    picture = page.locator("img[src*='missed_faces']").first
+    expect(picture).to_have_js_property("naturalWidth", CROP_SIDE)
 
     page.goto(address + runs_page(store.runs_experiment), wait_until="domcontentloaded")
     for preset in ("fast", "best"):
@@ -68,3 +80,4 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, address: str, page: Page)
     page.goto(f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")
     expect(page.get_by_role("cell", name="FINISHED").first).to_be_visible()
     expect(page.get_by_role("link", name="Compare them in a chart")).to_be_visible()
+    expect(page.get_by_text("Preset ladder").first).to_be_visible()

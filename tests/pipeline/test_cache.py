@@ -16,16 +16,18 @@ import pytest
 
 from harness.pipeline.cache import Entry, StageCache, key_of
 from harness.pipeline.looks import Image, Look
+from harness.pipeline.weights import Weights
 
 
 @dataclass(frozen=True)
 class Eye:
     """A backend that sees the mean of a photo, `scale` times; its threshold is cheap."""
 
-    CHEAP: ClassVar = frozenset({"threshold"})
+    CHEAP: ClassVar = frozenset({"threshold", "models"})
 
     scale: int = 1
     threshold: float = 0.5
+    models: tuple[Weights, ...] = ()
 
 
 @dataclass
@@ -74,6 +76,13 @@ def test_a_cheap_field_shares_an_entry_and_a_costly_one_does_not(cache: StageCac
     assert costly.misses == {"mean": 1}
     other.photo = Photo(sha256="b" * 64)
     see(other, Eye())
+    assert other.misses == {"mean": 1}
+
+
+def test_other_weights_under_the_same_configuration_share_no_entry(cache: StageCache) -> None:
+    see(Look(Photo(), cache), Eye())
+    other = Look(Photo(), cache)
+    see(other, replace(Eye(), models=(Weights("package", "eye.onnx", "0" * 64, "MIT", "package"),)))
     assert other.misses == {"mean": 1}
 
 

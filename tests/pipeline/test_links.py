@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from harness.pipeline.links import GeometricLinker
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.config import build, compose
+from harness.pipeline.links.geometric import GeometricLinker
+from harness.pipeline.links.rule_of_thumb import RuleOfThumbLinker
+from harness.pipeline.stages import Linker
 from harness.types import BibBox, BibFaceLink, FaceBox
 
-LINKER = GeometricLinker(min_drop=1.0, max_drop=4.0, half_width=1.5)
+LINKER = GeometricLinker(min_drop=1.0, max_drop=4.0, half_width=1.5, behind=0.5, threshold=0.0)
+THUMB = RuleOfThumbLinker(torso=2.5, slack=1.5, aside=0.5, threshold=0.0)
 HEIGHT = 0.1
 
 
@@ -19,6 +27,43 @@ def bib(x: float, y: float) -> BibBox:
     return BibBox(x=x - 0.05, y=y - 0.05, w=0.1, h=0.1)
 
 
+def configured(name: str, *overrides: str) -> Linker:
+    return build(compose([f"link={name}", *overrides])).pipeline.link
+
+
+@pytest.mark.parametrize("name", ["geometric", "rule_of_thumb"])
+class TestLinker:
+    """The contract that every linker keeps, with the settings that it comes with."""
+
+    def test_a_bib_on_the_chest_is_linked_with_a_score(self, name: str) -> None:
+        (link,) = configured(name).link([bib(0.5, 0.6)], [face(0.5, 0.3)], aspect=1.0)
+        assert link == BibFaceLink(0, 0)
+        assert link.score is not None
+        assert 0.5 < link.score <= 1
+
+    @pytest.mark.parametrize("far", [bib(0.5, 0.05), bib(0.95, 0.6), bib(0.5, 0.99)])
+    def test_far_fetched_pairs_are_refused(self, name: str, far: BibBox) -> None:
+        assert configured(name).link([far], [face(0.5, 0.3)], aspect=1.0) == ()
+
+    def test_bystanders_stay_unlinked(self, name: str) -> None:
+        assert configured(name).link([], [face(0.5, 0.5)], aspect=1.0) == ()
+        assert configured(name).link([bib(0.5, 0.5)], [], aspect=1.0) == ()
+
+    def test_a_threshold_of_1_refuses_what_does_not_fit_perfectly(self, name: str) -> None:
+        assert configured(name, "link.threshold=1").link([bib(0.52, 0.55)], [face(0.5, 0.3)], aspect=1.0) == ()
+
+    @given(points=st.lists(st.tuples(st.floats(0.1, 0.9), st.floats(0.1, 0.9), st.booleans()), max_size=8))
+    def test_links_are_one_to_one_and_score_from_0_to_1(
+        self, name: str, points: list[tuple[float, float, bool]]
+    ) -> None:
+        bibs = [bib(x, y) for x, y, is_bib in points if is_bib]
+        faces = [face(x, y) for x, y, is_bib in points if not is_bib]
+        linker: Linker = LINKER if name == "geometric" else THUMB
+        links = linker.link(bibs, faces, aspect=1.5)
+        assert len({link.bib_index for link in links}) == len({link.face_index for link in links}) == len(links)
+        assert all(link.score is not None and 0 < link.score <= 1 for link in links)
+
+
 @pytest.mark.parametrize(
     ("aside", "drop", "linked"),
     [(0, 2.5, True), (0, 0.9, False), (0, 4.1, False), (1.4, 2.5, True), (1.6, 2.5, False), (0, -2.5, False)],
@@ -26,6 +71,17 @@ def bib(x: float, y: float) -> BibBox:
 def test_a_pair_outside_the_range_is_refused(aside: float, drop: float, linked: bool) -> None:
     links = LINKER.link([bib(0.5 + aside * HEIGHT, 0.4 + drop * HEIGHT)], [face(0.5, 0.4)], aspect=1.0)
     assert links == ((BibFaceLink(0, 0),) if linked else ())
+
+
+def test_the_score_falls_from_the_middle_of_the_range_to_its_edge_and_can_be_cut() -> None:
+    scores = [
+        LINKER.fit([bib(0.5 + aside * HEIGHT, 0.4 + 2.5 * HEIGHT)], [face(0.5, 0.4)], aspect=1.0)[0, 0]
+        for aside in (0.0, 0.75, 1.5)
+    ]
+    assert scores == pytest.approx([1.0, 0.75, 0.0])
+    half_way = [bib(0.5 + 0.75 * HEIGHT, 0.4 + 2.5 * HEIGHT)]
+    assert replace(LINKER, threshold=0.7).link(half_way, [face(0.5, 0.4)], aspect=1.0)
+    assert not replace(LINKER, threshold=0.8).link(half_way, [face(0.5, 0.4)], aspect=1.0)
 
 
 def test_sideways_distance_is_measured_in_pixels_not_in_shares_of_the_width() -> None:
@@ -46,6 +102,21 @@ def test_a_poor_pair_never_breaks_up_a_good_one() -> None:
     assert LINKER.link(bibs, faces, aspect=1.0) == (BibFaceLink(0, 0),)
 
 
-def test_bystanders_stay_unlinked() -> None:
-    assert LINKER.link([], [face(0.5, 0.5)], aspect=1.0) == ()
-    assert LINKER.link([bib(0.5, 0.5)], [], aspect=1.0) == ()
+def test_a_face_in_between_hides_the_torso_of_the_one_behind() -> None:
+    child, grown_up, number = face(0.5, 0.4), face(0.5, 0.25), bib(0.5, 0.56)
+    assert LINKER.link([number], [child, grown_up], aspect=1.0) == (BibFaceLink(0, 0),)
+    assert replace(LINKER, behind=1.0).link([number], [child, grown_up], aspect=1.0) == (BibFaceLink(0, 1),)
+    aside = face(0.7, 0.4)
+    assert LINKER.link([number], [aside, grown_up], aspect=1.0) == (BibFaceLink(0, 1),)
+
+
+def test_the_rule_of_thumb_lets_faces_choose_in_turn() -> None:
+    # Both faces are above the first bib; the first face takes it although the second fits it better.
+    first, second = face(0.53, 0.2), face(0.5, 0.25)
+    assert THUMB.link([bib(0.5, 0.5)], [first, second], aspect=1.0) == (BibFaceLink(0, 0),)
+    assert LINKER.link([bib(0.5, 0.5)], [first, second], aspect=1.0) == (BibFaceLink(0, 1),)
+
+
+def test_the_rule_of_thumb_measures_sideways_in_widths_of_the_bib() -> None:
+    assert THUMB.link([bib(0.54, 0.5)], [face(0.5, 0.25)], aspect=1.0)
+    assert not THUMB.link([bib(0.56, 0.5)], [face(0.5, 0.25)], aspect=1.0)

@@ -10,6 +10,7 @@ import pytest
 from harness.errors import ReferenceSetError, StaleRevisionError
 from harness.references.files import BibLabels, FaceLabels
 from harness.references.labels import (
+    new_anonymous,
     reset_labels,
     save_bib_tags,
     save_bibs,
@@ -106,6 +107,36 @@ def test_links_that_count_boxes_which_moved_since_are_refused(store: LabelStore)
     save_bibs(store, PHOTO, BibLabels(labeled=True, boxes=seen.bibs.boxes[::-1]), seen.revisions)
     with pytest.raises(StaleRevisionError, match=r"bib_ground_truth.json"):
         save_links(store, PHOTO, [(0, 0)], seen.revisions)
+
+
+def test_a_save_that_is_sent_again_changes_nothing_and_is_no_conflict(store: LabelStore) -> None:
+    seen = view(store, PHOTO)
+    shorter = BibLabels(labeled=True, boxes=seen.bibs.boxes[1:])
+    save_bibs(store, PHOTO, shorter, seen.revisions, origins=[1, 2])
+    once = view(store, PHOTO)
+    save_bibs(store, PHOTO, shorter, seen.revisions, origins=[1, 2])
+    assert view(store, PHOTO) == once
+    assert once.links == [(0, 1), (1, 2)]
+
+
+def test_links_sent_again_are_a_conflict_when_their_boxes_have_moved(store: LabelStore) -> None:
+    seen = view(store, PHOTO)
+    save_links(store, PHOTO, [(0, 0)], seen.revisions)
+    save_links(store, PHOTO, [(0, 0)], seen.revisions)
+    save_bib_tags(store, PHOTO, ["dark_bib"], view(store, PHOTO).revisions)
+    with pytest.raises(StaleRevisionError):
+        save_links(store, PHOTO, [(0, 0)], seen.revisions)
+
+
+def test_links_can_be_taken_back(store: LabelStore) -> None:
+    save_links(store, PHOTO, None, view(store, PHOTO).revisions)
+    assert view(store, PHOTO).links is None
+
+
+def test_anonymous_people_are_numbered_after_the_highest_in_use(store: LabelStore) -> None:
+    seen = view(store, PHOTO)
+    save_faces(store, PHOTO, FaceLabels(labeled=True, boxes=[face(0.0, "anonymous_7")]), seen.revisions, [0])
+    assert [new_anonymous(store), new_anonymous(LabelStore(store.root))] == ["anonymous_8", "anonymous_9"]
 
 
 def test_a_save_from_the_future_is_refused(store: LabelStore) -> None:

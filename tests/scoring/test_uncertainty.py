@@ -12,7 +12,7 @@ from harness.scoring.bibs import BibScorecard
 from harness.scoring.cards import Tally
 from harness.scoring.faces import FaceScorecard
 from harness.scoring.pairing import paired_difference
-from harness.scoring.uncertainty import Interval, intervals, resampled_sums
+from harness.scoring.uncertainty import Interval, intervals, rate_intervals, resampled_sums
 
 
 def tally(*photos: tuple[int, int, int], unlabeled: int = 0) -> Tally[FaceScorecard]:
@@ -85,6 +85,20 @@ class TestIntervals:
     def test_an_empty_tally_has_none(self) -> None:
         assert intervals(tally()) == {}
         assert intervals(tally(unlabeled=3)) == {}
+
+
+class TestRateIntervals:
+    def test_rates_given_item_by_item_are_drawn_like_those_of_a_tally(self) -> None:
+        counted = random_tally(40, 0.7, seed=3)
+        given = {
+            ratio.metric: (counted.weights(ratio.numerator).tolist(), counted.weights(ratio.denominator).tolist())
+            for ratio in FaceScorecard.RATIOS.values()
+        }
+        assert rate_intervals(given, seed=5) == intervals(counted, seed=5)
+
+    def test_a_rate_without_a_denominator_has_none(self) -> None:
+        assert rate_intervals({"rate": ([0.0, 0.0], [0.0, 0.0])}) == {}
+        assert rate_intervals({}) == {}
 
 
 class TestPairedDifference:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 #: Set by scripts/test, which installs PostgreSQL: then its absence is an error and no reason to skip.
 REQUIRED = "HARNESS_REQUIRE_POSTGRES"
-_SECONDS_TO_START = 120.0
+_SECONDS_TO_START = 240.0
 
 
 def postgres_programs() -> Path | None:

@@ -24,10 +24,13 @@ from harness.cli import (
     scan,
     search,
     stats,
+    tables,
+    ui,
 )
 
 COMMANDS: tuple[ModuleType, ...] = (
     prepare,
+    ui,
     scan,
     stats,
     freeze,
@@ -35,6 +38,7 @@ COMMANDS: tuple[ModuleType, ...] = (
     import_,
     export,
     confidence,
+    tables,
     grade,
     baseline,
     list_,

@@ -77,6 +77,7 @@ def evaluate_confidence(
         name="confidence",
         metrics=metrics,
         tags={"confidence.gt_vs_pred.sha256": _sha256(artifact), "confidence.trace.sha256": _sha256(trace)},
+        data_digest=_sha256(artifact),
         text="\n".join(format_confidence(tally.scorecard(), quality, spread, reducer.method, note)),
     )
 

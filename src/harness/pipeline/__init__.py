@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.pipeline.looks import Look
 from harness.pipeline.stages import BibReader, FaceDetector, Linker
-from harness.pipeline.weights import Weights
+from harness.pipeline.weights import Model
 from harness.types import PhotoPrediction
 
 
@@ -19,7 +19,7 @@ class Pipeline:
     link: Linker
 
     @property
-    def models(self) -> tuple[Weights, ...]:
+    def models(self) -> tuple[Model, ...]:
         """All weights in use."""
         return (*self.bib.models, *self.face.models)
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.pipeline.cache import Entry, StageCache, key_of
+from harness.pipeline.weights import Model
 
 Image = NDArray[np.uint8]
 
@@ -33,6 +34,10 @@ class Backend(Protocol):
 
     CHEAP: ClassVar[frozenset[str]]
     __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The weights in use."""
 
     def __hash__(self) -> int: ...
 
@@ -97,10 +102,11 @@ class Look:
 
 @lru_cache
 def _identity(backend: Backend) -> str:
-    """A digest of all that a backend's eyes depend on: its class and code, its costly fields, the packages below."""
+    """A digest of all that a backend's eyes depend on: its class, code, models and costly fields, the packages."""
     config = {name: value for name, value in asdict(backend).items() if name not in backend.CHEAP}
     packages = {package: _version(package) for package in _PACKAGES}
-    return key_of(type(backend).__qualname__, _code(type(backend).__module__), config, packages)
+    models = [model.sha256 for model in backend.models]
+    return key_of(type(backend).__qualname__, _code(type(backend).__module__), config, models, packages)
 
 
 def _version(package: str) -> str:

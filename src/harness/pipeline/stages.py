@@ -10,16 +10,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from harness.pipeline.looks import Backend, Look
-from harness.pipeline.weights import Weights
 from harness.types import BibBox, BibFaceLink, FaceBox
 
 
 class ModelStage(Backend, Protocol):
     """A stage that needs weights."""
-
-    @property
-    def models(self) -> tuple[Weights, ...]:
-        """The weights in use, for the record."""
 
     def load(self) -> None:
         """Open the models; raises WeightsError where they cannot be had."""

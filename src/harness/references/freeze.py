@@ -12,14 +12,14 @@ import os
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from harness.errors import ReferenceSetError
+from harness.errors import InvalidEditError, NameTakenError, UnknownPhotoError
 from harness.references.completeness import State, completeness
 from harness.references.contents import Contents
 from harness.references.disk import sync_folder
@@ -42,25 +42,36 @@ def choose(contents: Contents, *, include_incomplete: bool, everything: bool) ->
 
 
 def freeze(
-    store: LabelStore, name: str, *, description: str = "", include_incomplete: bool = False, everything: bool = False
+    store: LabelStore,
+    name: str,
+    *,
+    description: str = "",
+    include_incomplete: bool = False,
+    everything: bool = False,
+    photos: Collection[str] | None = None,
 ) -> Manifest:
-    """Make a snapshot of the labels as they are now."""
+    """Make a snapshot of the labels as they are now; `photos` narrows the choice down to these."""
     check_name(name)
     target = store.root / FOLDER / name
     if target.exists():
-        raise ReferenceSetError(_taken(target))
+        raise NameTakenError(_taken(target))
     contents = store.contents()
     chosen = choose(contents, include_incomplete=include_incomplete, everything=everything)
+    if photos is not None:
+        wanted = set(photos)
+        if unknown := wanted - contents.index.photos.keys():
+            raise UnknownPhotoError(f"{store.root}: no photo {min(unknown)} in the index")
+        chosen = {photo: state for photo, state in chosen.items() if photo in wanted}
     if not chosen:
-        raise ReferenceSetError(
+        raise InvalidEditError(
             f"{store.root}: no photo is labelled completely; "
             "--include-incomplete takes partly labelled ones too, --all takes every photo"
         )
     frozen = _restricted(contents, chosen.keys())
-    photos = select(frozen, store.root, name, Split.FULL).photos
-    verify_photos(photos, name)
+    inside = select(frozen, store.root, name, Split.FULL).photos
+    verify_photos(inside, name)
     files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
-    manifest = _manifest(name, description, photos, chosen.values(), files)
+    manifest = _manifest(name, description, inside, chosen.values(), files)
     _write(target, {**files, MANIFEST: orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)})
     return manifest
 
@@ -120,7 +131,7 @@ def _write(target: Path, files: dict[str, bytes]) -> None:
             beside.rename(target)
         except OSError as error:
             if target.exists():
-                raise ReferenceSetError(_taken(target)) from error
+                raise NameTakenError(_taken(target)) from error
             raise
         sync_folder(target.parent)
     finally:

@@ -7,17 +7,19 @@ What follows from a save is in the same transaction: links follow their boxes, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
 from harness.checks import first_error
-from harness.errors import ReferenceSetError, StaleRevisionError
-from harness.references.contents import NO_BIBS, NO_FACES
+from harness.errors import InvalidEditError, UnknownPhotoError
+from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.references.disk import sync_folder
 from harness.references.drafts import Draft
 from harness.references.files import (
@@ -30,25 +32,16 @@ from harness.references.files import (
     FaceLabels,
     FacePhotoTag,
     LinkPairs,
-    PhotoFile,
     PhotoIndex,
     PhotoRecord,
     write_file,
 )
 from harness.references.linking import Origins, destinations, follow
+from harness.references.revisions import Revisions, is_new
 from harness.references.store import LabelStore
 
 Split = Literal["iteration", "holdout"]
-
-
-@dataclass(frozen=True)
-class Revisions:
-    """The revisions of the files that speak about photos, at one moment."""
-
-    index: int
-    bibs: int
-    faces: int
-    links: int
+_ANONYMOUS = re.compile(r"anonymous_([0-9]{1,9})")
 
 
 @dataclass(frozen=True)
@@ -63,19 +56,15 @@ class PhotoView:
     revisions: Revisions
 
 
-_REVISION_OF: dict[type[PhotoFile], Callable[[Revisions], int]] = {
-    PhotoIndex: lambda revisions: revisions.index,
-    BibGroundTruth: lambda revisions: revisions.bibs,
-    FaceGroundTruth: lambda revisions: revisions.faces,
-    BibFaceLinks: lambda revisions: revisions.links,
-}
-
-
 def view(store: LabelStore, photo: str) -> PhotoView:
     """A photo with its labels, and the revisions to base a save on."""
-    contents = store.contents()
+    return view_in(store.contents(), store.root, photo)
+
+
+def view_in(contents: Contents, root: Path, photo: str) -> PhotoView:
+    """A photo as it is in contents that were read before; `root` is for the error."""
     if photo not in contents.index.photos:
-        raise ReferenceSetError(f"{store.root}: no photo {photo} in the index")
+        raise UnknownPhotoError(f"{root / PhotoIndex.FILE_NAME}: no photo {photo}")
     return PhotoView(
         sha256=photo,
         record=contents.index.photos[photo],
@@ -90,79 +79,78 @@ def save_bibs(
     store: LabelStore, photo: str, labels: BibLabels, based_on: Revisions, origins: Origins | None = None
 ) -> None:
     """Set the bib labels of a photo; `origins` says which old box each new one was."""
-    with store.edit() as draft:
-        _check(store.root, draft, photo, based_on, {BibGroundTruth: labels})
-        before = draft.record(BibGroundTruth, photo) or NO_BIBS
-        if pairs := draft.record(BibFaceLinks, photo):
-            moved = destinations(before.boxes, labels.boxes, origins, (bib for bib, _ in pairs))
-            draft.put(BibFaceLinks, photo, follow(pairs, moved, None))
-        draft.put(BibGroundTruth, photo, labels)
+    with _edit(store, photo) as draft:
+        _put_bibs(store.root, draft, photo, labels, based_on, origins)
 
 
 def save_faces(
     store: LabelStore, photo: str, labels: FaceLabels, based_on: Revisions, origins: Origins | None = None
 ) -> None:
     """Set the face labels of a photo; `origins` says which old box each new one was. New names become known."""
-    with store.edit() as draft:
-        _check(store.root, draft, photo, based_on, {FaceGroundTruth: labels})
-        before = draft.record(FaceGroundTruth, photo) or NO_FACES
-        if pairs := draft.record(BibFaceLinks, photo):
-            moved = destinations(before.boxes, labels.boxes, origins, (face for _, face in pairs))
-            draft.put(BibFaceLinks, photo, follow(pairs, None, moved))
-        draft.put(FaceGroundTruth, photo, labels)
-        know_names(draft, (box.identity for box in labels.boxes))
+    with _edit(store, photo) as draft:
+        _put_faces(store.root, draft, photo, labels, based_on, origins)
 
 
-def save_links(store: LabelStore, photo: str, pairs: LinkPairs, based_on: Revisions) -> None:
-    """Set the links of a photo. They count positions, so bibs and faces must be those that the person saw."""
-    try:
-        pairs = BibFaceLinks.model_validate({"photos": {photo: pairs}}).photos[photo]
-    except ValidationError as error:
-        raise ReferenceSetError(first_error(error)) from error
-    if len(set(pairs)) != len(pairs):
-        raise ReferenceSetError(f"photo {photo}: a link is given twice")
-    with store.edit() as draft:
-        yours: dict[type[PhotoFile], Any] = {BibFaceLinks: pairs, BibGroundTruth: None, FaceGroundTruth: None}
-        _check(store.root, draft, photo, based_on, yours)
-        draft.put(BibFaceLinks, photo, pairs)
+def save_links(store: LabelStore, photo: str, pairs: LinkPairs | None, based_on: Revisions) -> None:
+    """Set the links of a photo, or with None say that nobody looked for them after all.
+
+    They count positions, so bibs and faces must be those that the person saw.
+    """
+    checked = None if pairs is None else _checked_links(photo, pairs)
+    with _edit(store, photo) as draft:
+        if is_new(store.root, draft, photo, based_on, BibFaceLinks, checked, (BibGroundTruth, FaceGroundTruth)):
+            _check_positions(draft, photo, checked or [])
+            draft.put(BibFaceLinks, photo, checked)
 
 
 def save_split(store: LabelStore, photo: str, split: Split, based_on: Revisions) -> None:
     """Move a photo to another split."""
-    with store.edit() as draft:
-        _check(store.root, draft, photo, based_on, {PhotoIndex: split})
-        record: PhotoRecord = draft.record(PhotoIndex, photo)
-        draft.put(PhotoIndex, photo, record.model_copy(update={"split": split}))
+    with _edit(store, photo) as draft:
+        record: PhotoRecord = draft.record(PhotoIndex, photo).model_copy(update={"split": split})
+        if is_new(store.root, draft, photo, based_on, PhotoIndex, record):
+            draft.put(PhotoIndex, photo, record)
 
 
 def save_bib_tags(store: LabelStore, photo: str, tags: Sequence[BibPhotoTag], based_on: Revisions) -> None:
     """Set the photo's tags about bibs, and leave its boxes alone."""
-    with store.edit() as draft:
-        _check(store.root, draft, photo, based_on, {BibGroundTruth: tags})
+    with _edit(store, photo) as draft:
         before: BibLabels = draft.record(BibGroundTruth, photo) or NO_BIBS
-        draft.put(BibGroundTruth, photo, BibLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags)))
+        labels = BibLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags))
+        _put_bibs(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
 
 
 def save_face_tags(store: LabelStore, photo: str, tags: Sequence[FacePhotoTag], based_on: Revisions) -> None:
     """Set the photo's tags about faces, and leave its boxes alone."""
-    with store.edit() as draft:
-        _check(store.root, draft, photo, based_on, {FaceGroundTruth: tags})
+    with _edit(store, photo) as draft:
         before: FaceLabels = draft.record(FaceGroundTruth, photo) or NO_FACES
-        draft.put(FaceGroundTruth, photo, FaceLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags)))
+        labels = FaceLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags))
+        _put_faces(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
 
 
 def save_identity(store: LabelStore, photo: str, face: int, identity: str | None, based_on: Revisions) -> None:
     """Say whose face it is."""
-    with store.edit() as draft:
-        _check(store.root, draft, photo, based_on, {FaceGroundTruth: identity})
+    with _edit(store, photo) as draft:
         before: FaceLabels = draft.record(FaceGroundTruth, photo) or NO_FACES
         if not 0 <= face < len(before.boxes):
-            raise ReferenceSetError(f"photo {photo}: no face {face}; there are {len(before.boxes)}")
+            raise InvalidEditError(f"photo {photo}: no face {face}; there are {len(before.boxes)}")
         boxes = list(before.boxes)
         boxes[face] = boxes[face].model_copy(update={"identity": identity})
         labels = before.model_copy(update={"boxes": boxes})
-        draft.put(FaceGroundTruth, photo, labels)
-        know_names(draft, (box.identity for box in labels.boxes))
+        _put_faces(store.root, draft, photo, labels, based_on, range(len(boxes)))
+
+
+def new_anonymous(store: LabelStore) -> str:
+    """A name for somebody whom nobody can name: the next `anonymous_N`, known from now on."""
+    with store.edit() as draft:
+        name = next_anonymous(draft.head(FaceIdentities, "names"))
+        know_names(draft, [name])
+    return name
+
+
+def next_anonymous(names: Iterable[str]) -> str:
+    """The `anonymous_N` after the highest that is in use."""
+    numbers = [int(found[1]) for name in names if (found := _ANONYMOUS.fullmatch(name))]
+    return f"anonymous_{max(numbers, default=0) + 1}"
 
 
 def reset_labels(store: LabelStore) -> Path:
@@ -187,19 +175,54 @@ def know_names(draft: Draft, names: Iterable[str | None]) -> None:
     draft.put_head(FaceIdentities, names=list(dict.fromkeys([*known, *filter(None, names)])))
 
 
-def _check(root: Path, draft: Draft, photo: str, based_on: Revisions, yours: dict[type[PhotoFile], Any]) -> None:
-    """Refuse a photo that is not known, and one that was changed since in one of the given files."""
-    if draft.record(PhotoIndex, photo) is None:
-        raise ReferenceSetError(f"{root / PhotoIndex.FILE_NAME}: no photo {photo}")
-    mine = next(iter(yours.values()))
-    for kind in yours:
-        content, seen = draft.file(kind), _REVISION_OF[kind](based_on)
-        now = content.changed.get(photo, 0)
-        if now > seen or seen > content.revision:
-            raise StaleRevisionError(
-                f"{root / kind.FILE_NAME}: photos.{photo}: changed at revision {now}, "
-                f"but the save is based on revision {seen}; look again, and save what should stay",
-                photo=photo,
-                yours=mine,
-                theirs=draft.record(next(iter(yours)), photo),
-            )
+@contextmanager
+def _edit(store: LabelStore, photo: str) -> Iterator[Draft]:
+    """A transaction about one photo, which has to be in the index."""
+    with store.edit() as draft:
+        if draft.record(PhotoIndex, photo) is None:
+            raise UnknownPhotoError(f"{store.root / PhotoIndex.FILE_NAME}: no photo {photo}")
+        yield draft
+
+
+def _put_bibs(
+    root: Path, draft: Draft, photo: str, labels: BibLabels, based_on: Revisions, origins: Origins | None
+) -> None:
+    if not is_new(root, draft, photo, based_on, BibGroundTruth, labels):
+        return
+    before = draft.record(BibGroundTruth, photo) or NO_BIBS
+    if pairs := draft.record(BibFaceLinks, photo):
+        moved = destinations(before.boxes, labels.boxes, origins, (bib for bib, _ in pairs))
+        draft.put(BibFaceLinks, photo, follow(pairs, moved, None))
+    draft.put(BibGroundTruth, photo, labels)
+
+
+def _put_faces(
+    root: Path, draft: Draft, photo: str, labels: FaceLabels, based_on: Revisions, origins: Origins | None
+) -> None:
+    if not is_new(root, draft, photo, based_on, FaceGroundTruth, labels):
+        return
+    before = draft.record(FaceGroundTruth, photo) or NO_FACES
+    if pairs := draft.record(BibFaceLinks, photo):
+        moved = destinations(before.boxes, labels.boxes, origins, (face for _, face in pairs))
+        draft.put(BibFaceLinks, photo, follow(pairs, None, moved))
+    draft.put(FaceGroundTruth, photo, labels)
+    know_names(draft, (box.identity for box in labels.boxes))
+
+
+def _check_positions(draft: Draft, photo: str, pairs: LinkPairs) -> None:
+    """Refuse a link to a box that is not there."""
+    bibs = len((draft.record(BibGroundTruth, photo) or NO_BIBS).boxes)
+    faces = len((draft.record(FaceGroundTruth, photo) or NO_FACES).boxes)
+    for bib, face in pairs:
+        if bib >= bibs or face >= faces:
+            raise InvalidEditError(f"photo {photo}: link [{bib}, {face}] points past the {bibs} bibs and {faces} faces")
+
+
+def _checked_links(photo: str, pairs: LinkPairs) -> LinkPairs:
+    try:
+        checked: LinkPairs = BibFaceLinks.model_validate({"photos": {photo: pairs}}).photos[photo]
+    except ValidationError as error:
+        raise InvalidEditError(first_error(error)) from error
+    if len(set(checked)) != len(checked):
+        raise InvalidEditError(f"photo {photo}: a link is given twice")
+    return checked

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.errors import ReferenceSetError
+from harness.errors import InvalidEditError
 from harness.references.files import BoxRecord, LinkPairs
 
 Boxes = Sequence[BoxRecord]
@@ -31,7 +31,7 @@ def destinations(old: Boxes, new: Boxes, origins: Origins | None, linked: Iterab
             found[same.pop(0)] = position
     lost = sorted(set(linked) - found.keys())
     if lost and len(found) < len(new):
-        raise ReferenceSetError(
+        raise InvalidEditError(
             f"box {lost[0]} has a link and is not among the new boxes as it was; "
             "say for each new box which old one it was (null for a new one)"
         )
@@ -49,15 +49,15 @@ def follow(pairs: LinkPairs, bibs: dict[int, int] | None, faces: dict[int, int] 
 
 def _as_told(old: int, new: int, origins: Origins) -> dict[int, int]:
     if len(origins) != new:
-        raise ReferenceSetError(f"origins: {len(origins)} given for {new} boxes")
+        raise InvalidEditError(f"origins: {len(origins)} given for {new} boxes")
     told: dict[int, int] = {}
     for position, origin in enumerate(origins):
         if origin is None:
             continue
         if not 0 <= origin < old:
-            raise ReferenceSetError(f"origins.{position}: there was no box {origin}; there were {old}")
+            raise InvalidEditError(f"origins.{position}: there was no box {origin}; there were {old}")
         if origin in told:
-            raise ReferenceSetError(f"origins.{position}: box {origin} is named twice")
+            raise InvalidEditError(f"origins.{position}: box {origin} is named twice")
         told[origin] = position
     return told
 

@@ -72,12 +72,22 @@ def copy_photo(root: Path, path: Path, content: bytes | None = None) -> CopiedPh
 
 def upright_size(path: Path, content: bytes) -> tuple[int, int]:
     """Width and height of the upright picture, from its header alone."""
+    (width, height), orientation = _header(path, content)
+    return (height, width) if orientation in (5, 6, 7, 8) else (width, height)
+
+
+def is_upright(path: Path, content: bytes) -> bool:
+    """Whether the pixels already stand the way that they are to be shown."""
+    return _header(path, content)[1] == 1
+
+
+def _header(path: Path, content: bytes) -> tuple[tuple[int, int], int]:
+    """Size as stored, and EXIF orientation."""
     from PIL import Image as Pillow
 
     try:
         with Pillow.open(io.BytesIO(content)) as opened:
-            turned = opened.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
-            return opened.size[::-1] if turned else opened.size
+            return opened.size, opened.getexif().get(_ORIENTATION, 1)
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
         raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error
 

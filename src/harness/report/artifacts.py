@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.report.pictures import Image, draw_photo
+from harness.comparison import LEDGER
+from harness.report.canvas import write_pictures
+from harness.report.content import RunReport
+from harness.report.figures import run_figures
+from harness.report.gallery import make_gallery
+from harness.report.grid import write_grid
+from harness.report.html import REPORT_FILE
+from harness.report.mistakes import ReadPhoto
+from harness.report.page import run_page
+from harness.report.pictures import draw_photo
 from harness.results import Evaluation
 from harness.scoring import number_status
 from harness.scoring.numbers import expected_numbers, read_numbers
 
-WORST_PHOTOS = 6
 
-#: The counts of the photo table, and those among them that are errors.
-_COUNTS = {
-    "bib": ("detection_tp", "detection_fp", "detection_fn"),
-    "number": ("number_tp", "number_fp", "number_fn"),
-    "face": ("detection_tp", "detection_fp", "detection_fn"),
-    "link": ("link_tp", "link_fp", "link_fn"),
-}
+def write_artifacts(folder: Path, report: RunReport, read_photo: ReadPhoto | None) -> dict[str, str]:
+    """Write the resolved config and the reasons of failed photos; given a way to read photos, also pictures, figures
+    and the report.
 
-
-def write_artifacts(
-    folder: Path, evaluation: Evaluation, config_yaml: str, read_photo: Callable[[Path, str], Image] | None
-) -> None:
-    """Write the resolved config, the reasons of failed photos and, given a way to read them, the worst as pictures."""
-    (folder / "config.yaml").write_text(config_yaml)
+    Returns the tags by which MLflow's UI knows what there is to show.
+    """
+    evaluation, cards = report.evaluation, report.run.cards
+    (folder / "config.yaml").write_text(report.config_yaml)
     if evaluation.failed:
         reasons = "\n".join(f"{item.name}: {item.reason}\n{item.details}" for item in evaluation.failed)
         (folder / "failed_photos.txt").write_text(reasons)
     if read_photo is None:
-        return
-    for rank, position in enumerate(worst_photos(evaluation), start=1):
-        photo = evaluation.evaluated[position]
-        picture = draw_photo(photo, read_photo(photo.path, photo.sha256), evaluation.thresholds)
+        return {}
+    gallery = make_gallery(report, read_photo)
+    for rank, photo in enumerate(gallery.worst, start=1):
+        picture = draw_photo(photo, gallery.shots[photo.sha256].whole, evaluation.thresholds)
         (folder / f"worst_{rank}.jpg").write_bytes(picture)
+    tags = write_grid(folder, gallery.mistakes, gallery.shots)
+    errors = {what: cards[f"{what}_errors"] for what in ("bib", "face") if f"{what}_errors" in cards}
+    figures = run_figures(evaluation.behaviours, report.run.slices, errors)
+    write_pictures(folder, figures)
+    (folder / REPORT_FILE).write_text(run_page(report, gallery, figures))
+    return tags
 
 
 def photo_table(evaluation: Evaluation) -> dict[str, list[Any]]:
@@ -48,7 +55,7 @@ def photo_table(evaluation: Evaluation) -> dict[str, list[Any]]:
         "expected": [" ".join(sorted(expected_numbers(item.labels))) for item in (*done, *failed)],
         "read": [" ".join(sorted(read_numbers(item.prediction))) for item in done] + gap,
     }
-    for name, fields in _COUNTS.items():
+    for name, (_, fields) in LEDGER.items():
         for field in fields:
             counts = evaluation.scores.tallies[name].column(field).tolist()
             table[f"{name}_{field[-2:]}"] = [*counts, *gap]
@@ -56,14 +63,3 @@ def photo_table(evaluation: Evaluation) -> dict[str, list[Any]]:
     table["error"] = [None] * len(done) + [item.reason for item in failed]
     table["sha256"] = [item.sha256 for item in (*done, *failed)]
     return table
-
-
-def worst_photos(evaluation: Evaluation) -> list[int]:
-    """Positions of the photos with the most errors, worst first; photos without an error are not among them."""
-    tallies = evaluation.scores.tallies
-    columns = [
-        tallies[name].column(field) for name, fields in _COUNTS.items() for field in fields if field[-2:] != "tp"
-    ]
-    errors = [sum(counts) for counts in zip(*(column.tolist() for column in columns), strict=True)]
-    ranked = sorted(range(len(errors)), key=lambda position: (-errors[position], position))
-    return [position for position in ranked[:WORST_PHOTOS] if errors[position]]

@@ -21,31 +21,62 @@ from harness.types import BibBox, FaceBox
 Image = NDArray[np.uint8]
 
 LONG_SIDE = 1280
+LEGEND = "green: found   red: MISSED   orange: FALSE   grey: not scored"
+DARK = (32, 32, 32)
 GREEN, RED, ORANGE, GREY = (60, 160, 40), (40, 40, 220), (0, 140, 255), (150, 150, 150)
 
 
 def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds, long_side: int = LONG_SIDE) -> bytes:
-    """The annotated photo as JPEG."""
-    import cv2
+    """The annotated photo as JPEG, with a legend where it is wide enough to be read."""
 
-    image = _scaled(pixels, long_side)
+    image = scaled(pixels, long_side)
     labels, found = photo.labels, photo.prediction
     _draw_links(image, photo)
     _draw_boxes(image, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
     _draw_boxes(image, detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
-    framed = cv2.copyMakeBorder(image, 34, 0, 0, 0, cv2.BORDER_CONSTANT, value=(32, 32, 32))
-    legend = f"{photo.name}   green: found   red: MISSED   orange: FALSE   grey: not scored"
-    cv2.putText(framed, legend, (10, 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (255, 255, 255), 1, cv2.LINE_AA)
-    _, encoded = cv2.imencode(".jpg", framed, [cv2.IMWRITE_JPEG_QUALITY, 85])
-    return encoded.tobytes()
+    if long_side == LONG_SIDE:
+        image = with_legend(image, f"{photo.name}   {LEGEND}")
+    return jpeg(image)
 
 
-def _scaled(image: Image, long_side: int) -> Image:
+def scaled(image: Image, long_side: int) -> Image:
+    """A copy with the given longer side."""
     import cv2
 
     height, width = image.shape[:2]
     factor = long_side / max(height, width)
-    return np.asarray(cv2.resize(image, (round(width * factor), round(height * factor))), dtype=np.uint8)
+    size = max(1, round(width * factor)), max(1, round(height * factor))
+    how = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(image, size, interpolation=how), dtype=np.uint8)
+
+
+def with_legend(image: Image, text: str) -> Image:
+    """The picture with a line of white text on black above it."""
+    import cv2
+
+    framed = cv2.copyMakeBorder(image, 34, 0, 0, 0, cv2.BORDER_CONSTANT, value=DARK)
+    cv2.putText(framed, text, (10, 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (255, 255, 255), 1, cv2.LINE_AA)
+    return np.asarray(framed, dtype=np.uint8)
+
+
+def with_caption(image: Image, *lines: str) -> Image:
+    """A copy with lines of text over its upper edge; MLflow's grid cuts off what hangs below a picture."""
+    import cv2
+
+    captioned = image.copy()
+    captioned[: 20 * len(lines) + 4] = DARK
+    for number, line in enumerate(lines, start=1):
+        place = (6, 20 * number - 5)
+        cv2.putText(captioned, line, place, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (255, 255, 255), 1, cv2.LINE_AA)
+    return captioned
+
+
+def jpeg(image: Image, quality: int = 85) -> bytes:
+    """The picture as JPEG."""
+    import cv2
+
+    _, encoded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return encoded.tobytes()
 
 
 def _draw_boxes(
@@ -101,3 +132,11 @@ def _box(image: Image, box: BibBox | FaceBox, colour: tuple[int, int, int], thic
     left, base = min(left, width - text_width), top - 4 if top - 4 > text_height else bottom + text_height + 4
     cv2.rectangle(image, (left, base - text_height - 2), (left + text_width, base + 4), colour, -1)
     cv2.putText(image, text, (left, base), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)
+
+
+def outline(image: Image, start: tuple[int, int], end: tuple[int, int]) -> None:
+    """A rectangle that shows on light and on dark."""
+    import cv2
+
+    cv2.rectangle(image, start, end, (0, 0, 0), 4)
+    cv2.rectangle(image, start, end, (0, 230, 255), 2)

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
-from harness.gate import Judgement, MetricVerdict
+from harness.gate import Judgement, MetricVerdict, Verdict
 from harness.text_tables import aligned
 
 NAMES = ("metric", "baseline", "this run", "gain", "95 % interval", "verdict")
+
+MEANINGS = {
+    Verdict.IMPROVED: "Better than the baseline by more than tolerance and chance, and worse in no gated metric.",
+    Verdict.REGRESSED: "Worse than the baseline in a gated metric, by more than tolerance and chance explain.",
+    Verdict.WITHIN_NOISE: "No gated metric moved by more than tolerance and chance explain.",
+    Verdict.INCOMPARABLE: "The run and the baseline do not measure the same, so their numbers are not compared.",
+    Verdict.INCOMPLETE: "Something is missing, so the run is not judged.",
+    Verdict.NO_BASELINE: "The run is not judged: there is nothing to judge it against.",
+}
+
+
+def moved(judgement: Judgement) -> list[str]:
+    """The metrics that moved, in words, as in `face/recall fell from 95.0% to 61.2%`; those that got worse first."""
+    rows = [item for item in judgement.metrics if item.verdict in (Verdict.REGRESSED, Verdict.IMPROVED)]
+    rows.sort(key=lambda item: item.verdict is Verdict.IMPROVED)
+    return [
+        f"{item.metric} {'rose' if item.candidate > item.baseline else 'fell'} "
+        f"from {item.baseline:.1%} to {item.candidate:.1%}"
+        for item in rows
+    ]
 
 
 def text_judgement(judgement: Judgement) -> str:

@@ -12,6 +12,7 @@ from harness.scoring.calibration import CalibrationScorecard, calibration
 from harness.scoring.cards import SCORER_VERSION, Scorecard, Tally
 from harness.scoring.cells import fuzzy_cell_score, is_numeric_cell, normalize_cell
 from harness.scoring.clusters import ClusterScorecard, score_clusters
+from harness.scoring.curves import Behaviour, bib_behaviour, face_behaviour
 from harness.scoring.error_types import (
     BibErrorScorecard,
     FaceErrorScorecard,
@@ -41,6 +42,7 @@ __all__ = [
     "Annotation",
     "ApPhoto",
     "ApScorecard",
+    "Behaviour",
     "BibBox",
     "BibErrorScorecard",
     "BibFaceLink",
@@ -73,9 +75,11 @@ __all__ = [
     "Tally",
     "assign_cells",
     "average_precision",
+    "bib_behaviour",
     "calibration",
     "compare_extraction",
     "compute_fuzzy_accuracy",
+    "face_behaviour",
     "format_scorecard",
     "fuzzy_cell_score",
     "grade",

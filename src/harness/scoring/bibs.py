@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from harness.scoring.boxes import Ints
+from harness.scoring.boxes import Bools, Ints
 from harness.scoring.cards import Ratio, Tally
 from harness.scoring.detection import (
     Detection,
@@ -76,9 +76,10 @@ def tally_bibs(
     return Tally.of(BibScorecard, detection.columns() | _reading(detection, labels, predictions), len(labels))
 
 
-def _reading(
+def judge_readings(
     detection: Detection, labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction]
-) -> dict[str, Ints]:
+) -> tuple[Bools, Bools]:
+    """Which predictions found a bib whose number is known in full, and which of them read it exactly."""
     photos = list(zip(labels, predictions, strict=True))
     read = [(box.number or "").strip() for photo, p in photos if photo.bibs is not None for box in p.bibs]
     labelled = [box.number for photo in labels for box in photo.bibs or ()]
@@ -88,8 +89,15 @@ def _reading(
         label = labelled[detection.matches.target_of[row]]
         complete[row] = is_complete(label)
         correct[row] = complete[row] and read[row] == str(label).strip()
+    return complete, correct
+
+
+def _reading(
+    detection: Detection, labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction]
+) -> dict[str, Ints]:
+    complete, correct = judge_readings(detection, labels, predictions)
     return {
         "ocr_correct": detection.predictions.count(correct),
         "ocr_total": detection.predictions.count(complete),
-        "ocr_partial": detection.predictions.count(matched & ~complete),
+        "ocr_partial": detection.predictions.count(detection.matches.matched & ~complete),
     }

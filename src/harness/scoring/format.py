@@ -16,7 +16,9 @@ from harness.scoring.uncertainty import Interval
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
+    """One rate as text: its value, interval and what it rests on."""
+
     label: str
     value: str
     interval: str
@@ -24,9 +26,11 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class Section:
+    """One scorecard as text."""
+
     title: str
-    rows: tuple[_Row, ...]
+    rows: tuple[Row, ...]
     note: str
 
 
@@ -42,7 +46,7 @@ def format_scorecard(
 ) -> str:
     """The scorecards as aligned text for a terminal; those that are absent are left out."""
     lines: list[str] = []
-    for section in _sections(bib, face, link, number, bib_errors, face_errors, slices, intervals or {}):
+    for section in scorecard_sections(bib, face, link, number, bib_errors, face_errors, slices, intervals):
         lines += ["", f"{section.title}  ({section.note})"] if section.note else ["", section.title]
         lines += [f"  {row.label:<17} {row.value:>8}  {row.interval:<16}  {row.basis}".rstrip() for row in section.rows]
     return "\n".join(lines[1:])
@@ -60,23 +64,25 @@ def markdown_scorecard(
 ) -> str:
     """The scorecards as one Markdown table."""
     lines = ["| scorecard | rate | value | 95 % interval | n |", "| --- | --- | ---: | --- | --- |"]
-    for section in _sections(bib, face, link, number, bib_errors, face_errors, slices, intervals or {}):
+    for section in scorecard_sections(bib, face, link, number, bib_errors, face_errors, slices, intervals):
         lines += [
             f"| {section.title} | {row.label} | {row.value} | {row.interval} | {row.basis} |" for row in section.rows
         ]
     return "\n".join(lines)
 
 
-def _sections(
-    bib: BibScorecard | None,
-    face: FaceScorecard | None,
-    link: LinkScorecard | None,
-    number: NumberScorecard | None,
-    bib_errors: BibErrorScorecard | None,
-    face_errors: FaceErrorScorecard | None,
-    slices: Sequence[Slice],
-    intervals: Mapping[str, Interval],
-) -> Iterator[_Section]:
+def scorecard_sections(
+    bib: BibScorecard | None = None,
+    face: FaceScorecard | None = None,
+    link: LinkScorecard | None = None,
+    number: NumberScorecard | None = None,
+    bib_errors: BibErrorScorecard | None = None,
+    face_errors: FaceErrorScorecard | None = None,
+    slices: Sequence[Slice] = (),
+    intervals: Mapping[str, Interval] | None = None,
+) -> Iterator[Section]:
+    """The scorecards row by row, for whatever shows them."""
+    intervals = intervals or {}
     detection = {
         "precision": "detection_precision",
         "recall": "detection_recall",
@@ -101,51 +107,44 @@ def _sections(
         yield _section("Face detection", face, detection, intervals, _photos(face, ignored=face.ignored))
     if link:
         rates = {"precision": "link_precision", "recall": "link_recall", "F1": "link_f1"}
-        causes = {
-            "bib missed": link.bib_missed,
-            "face missed": link.face_missed,
-            "both missed": link.both_missed,
-            "not linked": link.not_linked,
-            "linked wrong": link.linked_wrong,
-        }
-        note = _photos(link, **{cause: count for cause, count in causes.items() if count})
+        note = _photos(link, **{cause: count for cause, count in link.causes.items() if count})
         yield _section("Bib-face links", link, rates, intervals, note)
     if bib_errors or face_errors:
         kinds = {"bibs": bib_errors, "faces": face_errors}
         rows = tuple(_errors(what, card) for what, card in kinds.items() if card)
-        yield _Section("Kinds of errors", rows, "")
+        yield Section("Kinds of errors", rows, "")
     if slices:
-        rows = tuple(_Row(f"{s.scorecard} {s.tag}", f"{s.recall:.1%}", "", f"{s.found} of {s.total}") for s in slices)
-        yield _Section("Recall by tag", rows, "")
+        rows = tuple(Row(f"{s.scorecard} {s.tag}", f"{s.recall:.1%}", "", f"{s.found} of {s.total}") for s in slices)
+        yield Section("Recall by tag", rows, "")
 
 
 def _section(
     title: str, card: Scorecard, rates: Mapping[str, str], intervals: Mapping[str, Interval], note: str
-) -> _Section:
+) -> Section:
     rows = (_row(card, label, card.RATIOS[name], name, intervals) for label, name in rates.items())
-    return _Section(title, tuple(rows), note)
+    return Section(title, tuple(rows), note)
 
 
-def _row(card: Scorecard, label: str, ratio: Ratio, name: str, intervals: Mapping[str, Interval]) -> _Row:
+def _row(card: Scorecard, label: str, ratio: Ratio, name: str, intervals: Mapping[str, Interval]) -> Row:
     below = card.denominator(name)
     if not below:
-        return _Row(label, "n/a", "", "no targets")
+        return Row(label, "n/a", "", "no targets")
     value = card.rate(name)
     interval = intervals.get(ratio.metric)
     spread = f"[{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
     above = round(value * below)
     halves = all(weight % 2 == 0 for weight in ratio.numerator.values())
     basis = f"{above // 2} found, {below - above} wrong or missed" if halves else f"{above} of {below}"
-    return _Row(label, f"{value:.1%}", spread, basis)
+    return Row(label, f"{value:.1%}", spread, basis)
 
 
-def _errors(what: str, card: ErrorScorecard) -> _Row:
+def _errors(what: str, card: ErrorScorecard) -> Row:
     """The errors of one kind of box in a line: what is false, then what is missed, then what is misread."""
     false = f"{card.background} background, {card.localisation} localisation, {card.duplicate} duplicate"
     missed = f"{card.missed} outright, {card.missed_by_localisation} by localisation"
     text = f"; {card.wrong_text} wrong text" if isinstance(card, BibErrorScorecard) else ""
     total = card.false_predictions + card.missed_targets + card.wrong_text
-    return _Row(what, str(total), "", f"false: {false}; missed: {missed}{text}")
+    return Row(what, str(total), "", f"false: {false}; missed: {missed}{text}")
 
 
 def _photos(card: BibScorecard | FaceScorecard | LinkScorecard | NumberScorecard, **details: int) -> str:

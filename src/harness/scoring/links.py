@@ -70,6 +70,17 @@ class LinkScorecard(Scorecard):
         """Harmonic mean of precision and recall."""
         return self.rate("link_f1")
 
+    @property
+    def causes(self) -> dict[str, int]:
+        """Why links were missed, in words; the counts add up to `link_fn`."""
+        return {
+            "bib missed": self.bib_missed,
+            "face missed": self.face_missed,
+            "both missed": self.both_missed,
+            "not linked": self.not_linked,
+            "linked wrong": self.linked_wrong,
+        }
+
 
 def score_links(
     predicted_pairs: Sequence[tuple[BibBox, FaceBox]],

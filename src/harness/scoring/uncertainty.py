@@ -7,7 +7,7 @@ are exact, whatever the machine.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -23,6 +23,8 @@ BLOCK = 1 << 16
 
 #: A rate item by item: what is summed above the line, and what below it.
 Sides = tuple[Floats, Floats]
+#: The same as it is kept in a file.
+Listed = tuple[Sequence[float], Sequence[float]]
 K = TypeVar("K", bound=Hashable)
 
 
@@ -45,8 +47,16 @@ def intervals(tally: Tally[Any], seed: int = 0, resamples: int = RESAMPLES) -> d
 
     A resample in which a rate has no denominator says nothing about it and is left out for that rate.
     """
-    rates = resampled_rates(tally_sides(tally, scored_rows(tally)), seed, resamples)
-    known = {metric: values[~np.isnan(values)] for metric, values in rates.items()}
+    return rate_intervals(tally_sides(tally, scored_rows(tally)), seed, resamples)
+
+
+def rate_intervals(
+    rates: Mapping[str, Sides | Listed], seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, Interval]:
+    """The same for rates given item by item, all over the same items."""
+    arrays = {name: (np.asarray(above, float), np.asarray(below, float)) for name, (above, below) in rates.items()}
+    drawn = resampled_rates(arrays, seed, resamples)
+    known = {metric: values[~np.isnan(values)] for metric, values in drawn.items()}
     return {metric: Interval.of(values) for metric, values in known.items() if len(values)}
 
 

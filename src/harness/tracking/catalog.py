@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Present on the runs that are baselines, with the time at which they were pinned.
 BASELINE_TAG = "baseline"
+#: How many runs are asked what they see.
+RECENT = 8
 #: Present on the runs that a search made, with its name.
 STUDY_TAG = "study"
 #: What stands for the newest run where a run is asked for.
@@ -137,6 +141,19 @@ def load_run(store: OpenStore, run_id: str) -> BenchmarkRun:
             reason = str(error).splitlines()[0]
             raise HarnessError(f"run {run_id}: its {RUN_FILE} cannot be had from the store: {reason}") from error
         return read_run(path)
+
+
+def recent_runs(store: OpenStore, data_digest: str, limit: int = RECENT) -> tuple[BenchmarkRun, ...]:
+    """The last finished runs on these data, newest first. Those that predict the same as another are left out."""
+    query = f"tags.`data.digest` = '{data_digest}' and attributes.status = 'FINISHED'"
+    distinct: dict[str, str] = {}
+    for run in islice(_search(store, store.runs_experiment, query, page=4 * limit), 4 * limit):
+        distinct.setdefault(run.data.tags.get("predictions.digest", run.info.run_id), str(run.info.run_id))
+    runs = []
+    for run_id in list(distinct.values())[:limit]:
+        with suppress(HarnessError):  # an archive that is gone or older than its format is no reason to fail a new run
+            runs.append(load_run(store, run_id))
+    return tuple(runs)
 
 
 def join(store: OpenStore, run_id: str, tag: str, name: str) -> None:

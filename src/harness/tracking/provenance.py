@@ -38,8 +38,9 @@ def versions() -> dict[str, str]:
     return found
 
 
+@cache
 def _git() -> dict[str, str]:
-    """The commit of the checkout that this code runs from, and whether it was changed since; none when installed."""
+    """The commit of the checkout that this code was started from, and whether it was changed; none when installed."""
     here = Path(__file__).parent
     tracked = _run_git(here, "ls-files", "--error-unmatch", Path(__file__).name)
     commit = _run_git(here, "rev-parse", "HEAD")

@@ -21,13 +21,14 @@ _DIGEST_LENGTH = 36
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a finished evaluation leaves in MLflow. `tables` are shown as such by its UI, `files` is a
-    folder, `dataset` a name and a digest."""
+    """What a finished evaluation leaves in MLflow. `curves` are metrics with a value a step, `tables` are shown as such
+    by its UI, `files` is a folder, `dataset` a name and a digest."""
 
     params: Mapping[str, str]
     metrics: Mapping[str, float]
     tags: Mapping[str, str]
     description: str
+    curves: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     files: Path | None = None
     tables: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     dataset: tuple[str, str] | None = None
@@ -50,9 +51,12 @@ class TrackedRun:
         tags = {**record.tags, "mlflow.note.content": record.description}
         if record.tables:
             tags["mlflow.loggedArtifacts"] = json.dumps([{"path": name, "type": "table"} for name in record.tables])
+        metrics = [Metric(key, value, now, 0) for key, value in record.metrics.items()]
+        for key, steps in record.curves.items():
+            metrics += [Metric(key, value, now, step) for step, value in steps.items()]
         client.log_batch(
             self.run_id,
-            [Metric(key, value, now, 0) for key, value in record.metrics.items()],
+            metrics,
             [Param(key, value) for key, value in record.params.items()],
             [RunTag(key, value) for key, value in tags.items()],
         )

@@ -1,4 +1,4 @@
-"""MLflow's own UI on a store, on the loopback interface, opened at the runs."""
+"""MLflow's own UI on a store, on the loopback interface, opened at the last sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import webbrowser
 from harness.errors import HarnessError
 from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore
-from harness.tracking.sweeps import runs_page
+from harness.tracking.views import start_page
 
 HOST = "127.0.0.1"
 _SECONDS_TO_START = 120.0
@@ -25,12 +25,12 @@ _SECONDS_TO_START = 120.0
 def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int:
     """Show the runs of a store. A server has its pages already; for a local store one runs until it ends or Ctrl-C."""
     if isinstance(store, ServerStore):
-        return _visit(f"{store.uri}/{runs_page(store.open().runs_experiment)}", open_browser)
+        return _visit(f"{store.uri}/{start_page(store.open())}", open_browser)
     if not store.exists:
         raise HarnessError(f"no runs in {store.folder} yet; make one with: harness preset=fast")
     if _in_use(port):
         raise HarnessError(f"port {port} is in use; choose another with --port")
-    page = f"http://{HOST}:{port}/{runs_page(store.open().runs_experiment)}"
+    page = f"http://{HOST}:{port}/{start_page(store.open())}"
     command = [sys.executable, "-m", "mlflow", "server", "--host", HOST, "--port", str(port), "--workers", "1"]
     command += ["--backend-store-uri", store.uri, "--default-artifact-root", (store.folder / "artifacts").as_uri()]
     command += ["--uvicorn-opts", "--log-level=warning"]

@@ -1,9 +1,10 @@
 """Bibs by reading: text is found in the photo, and what hangs on somebody's torso and looks like a number is read.
 
 Text is looked for in the whole photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of
-it, and in the torso below each face, scaled so that the face would be `torso_face` pixels high (0: not at all). Pieces
-of text are read from the photo's own pixels, however small the picture was that they were found in. With `guided`,
-only text on a torso is read: clocks, banners, sponsors and camera credits hang on nobody.
+it, and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels
+high. Pieces of text are read from the photo's own pixels, however small the picture was that they were found in, once
+for each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, only text on a
+torso is read: clocks, banners, sponsors and camera credits hang on nobody.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from harness.pipeline.bibs.readings import NumberRule, Plate, Reading, merge, without_rivals
+from harness.checks import Pixels, Share
+from harness.pipeline.bibs.readings import NumberRule, Plate, Reading
+from harness.pipeline.bibs.texts import Corners, bounds, crop, is_cut, tiles, widen
+from harness.pipeline.bibs.voting import Sighting, elect, merge, without_rivals
 from harness.pipeline.images import scale_to, straighten
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.preprocessing import Preprocessing
@@ -26,28 +30,26 @@ from harness.types import BibBox, Box, FaceBox
 
 #: RapidOCR scales pictures by rules of its own; the scale is ours to choose, so its limits are set out of reach.
 _NO_LIMIT = 1 << 16
-#: A tile reaches this share of its size over its neighbours, so that a number on the seam is whole in one of them.
-_TILE_OVERLAP = 0.2
 #: Torsos smaller than this many pixels of a face's height have no number that could be read.
 _SMALLEST_FACE = 8
+#: Enlarging a torso beyond this costs time and shows nothing more.
+_LARGEST_FACTOR = 4
 #: Text lower than this many pixels is enlarged as it is cut out, which keeps more of it than enlarging it afterwards.
 _READ_HEIGHT = 64
-_WHOLE = Box(x=0.0, y=0.0, w=1.0, h=1.0)
 
 PixelsOrNone = Annotated[int, Field(ge=0, le=16384)]
-#: Four corners, clockwise from the top left, in normalised coordinates.
-Corners = list[list[float]]
 
 
 @dataclass(frozen=True)
 class RapidOcr:
     """PP-OCR text detection and recognition through RapidOCR."""
 
-    CHEAP: ClassVar = frozenset({"guided", "torso", "rule", "plate", "long_side", "tiles", "torso_face"})
+    CHEAP: ClassVar = frozenset({"guided", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "margins"})
 
     long_side: PixelsOrNone
     tiles: Annotated[int, Field(ge=1, le=4)]
-    torso_face: PixelsOrNone
+    torso_faces: tuple[Pixels, ...]
+    margins: Annotated[tuple[Share, ...], Field(min_length=1)]
     guided: bool
     preprocessing: Preprocessing
     torso: Torso
@@ -57,8 +59,8 @@ class RapidOcr:
     recognizer: Weights
 
     def __post_init__(self) -> None:
-        if not self.long_side and not self.torso_face:
-            raise ValueError("long_side=0, torso_face=0: nothing would be read; set one of them")
+        if not self.long_side and not self.torso_faces:
+            raise ValueError("long_side=0, torso_faces=[]: nothing would be read; set one of them")
 
     @property
     def models(self) -> tuple[Weights, ...]:
@@ -73,48 +75,59 @@ class RapidOcr:
 
     def read(self, look: Look, faces: Sequence[FaceBox]) -> tuple[BibBox, ...]:
         """Find text, read what may be a bib number, and put a bib around it."""
-        width, height = look.size
-        readings, elsewhere = [], 0
-        for corners, closer in self._texts(look, faces, width, height):
-            box = bounds(corners)
-            wearer = self.torso.wearer(faces, box, width / height) if self.guided else None
-            if self.guided and wearer is None:
-                elsewhere += 1
-                continue
-            text, score, char_scores = look.see("read", self, corners, partial(self._read, corners))
-            reading = Reading(box, text, score, tuple(char_scores), wearer, closer)
-            if self.rule.accepts(reading):
-                readings.append(reading)
-        places = merge(readings)
-        numbers = without_rivals(places, self.torso.rival_share)
+        places = merge(elect(self._sightings(look, faces)))
+        accepted = [number for number in map(self.rule.number, places) if number]
+        numbers = without_rivals(accepted, self.torso.rival_share)
         if self.guided:
-            look.step("bib.guided", elsewhere)
-            look.step("bib.torso.rival_share", len(places) - len(numbers))
-        if self.torso_face:
-            look.step("bib.torso_face", sum(reading.closer for reading in numbers))
+            look.step("bib.torso.rival_share", len(accepted) - len(numbers))
+        if self.torso_faces:
+            look.step("bib.torso_faces", sum(reading.closer for reading in numbers))
         return tuple(self.plate.around(reading) for reading in numbers)
 
-    def _texts(self, look: Look, faces: Sequence[FaceBox], width: int, height: int) -> Iterator[tuple[Corners, bool]]:
-        """The corners of every piece of text in every part that is looked at, and whether that was a closer look."""
-        for part, size, closer in self._parts(faces, width, height):
-            question = [*part.xywh, size]
-            for corners in look.see("text", self, question, partial(self._find, part, size)):
-                yield corners, closer
+    def _sightings(self, look: Look, faces: Sequence[FaceBox]) -> Iterator[Sighting]:
+        """Every piece of text that may be a whole number on a torso, read once for each margin."""
+        aspect = look.size[0] / look.size[1]
+        for part, long_side, closer in self._parts(look, faces):
+            for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
+                box = bounds(corners)
+                if is_cut(box, part, self.rule.clearance, aspect):
+                    continue
+                wearer = self.torso.wearer(faces, box, aspect) if self.guided else None
+                if self.guided:
+                    look.step("bib.guided", int(wearer is None))
+                if wearer is not None or not self.guided:
+                    yield Sighting(box, tuple(self._readings(look, corners, wearer, closer)))
 
-    def _parts(self, faces: Sequence[FaceBox], width: int, height: int) -> Iterator[tuple[Box, int, bool]]:
+    def _parts(self, look: Look, faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int, bool]]:
         """The parts to look at, the pixels that the long side of each is scaled to, and whether it is a torso."""
+        width, height = look.size
         if self.long_side:
-            for tile in _tiles(self.tiles):
+            for tile in tiles(self.tiles):
                 yield tile, round(self.long_side * max(tile.w, tile.h)), False
-        if self.torso_face:
-            for face in faces:
-                region = self.torso.region(face, width / height)
-                pixels = max(region.w * width, region.h * height)
-                if face.h * height >= _SMALLEST_FACE and region.has_coords and pixels >= _SMALLEST_FACE:
-                    yield region, max(32, round(pixels * self.torso_face / (face.h * height))), True
+        for face in faces:
+            region, pixels = self.torso.region(face, width / height), face.h * height
+            long_side = max(region.w * width, region.h * height)
+            if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
+                factors = {min(target / pixels, _LARGEST_FACTOR) for target in self.torso_faces}
+                yield from ((region, max(32, round(long_side * factor)), True) for factor in sorted(factors))
+
+    def _readings(self, look: Look, corners: Corners, wearer: int | None, closer: bool) -> Iterator[Reading]:
+        """What a piece of text says with each margin; one without any digit is not read again."""
+        first = self._reading(look, corners, self.margins[0], wearer, closer)
+        yield first
+        if any(character.isdecimal() for character in first.text):
+            for margin in self.margins[1:]:
+                again = self._reading(look, corners, margin, wearer, closer)
+                look.step("bib.margins", int(again.text != first.text))
+                yield again
+
+    def _reading(self, look: Look, corners: Corners, margin: float, wearer: int | None, closer: bool) -> Reading:
+        wider = widen(corners, margin, look.size)
+        text, char_scores = look.see("read", self, wider, partial(self._read, wider))
+        return Reading(bounds(wider), text, tuple(char_scores), wearer, closer)
 
     def _find(self, part: Box, long_side: int, image: Image) -> list[Corners]:
-        cropped, left, top = _crop(image, part)
+        cropped, left, top = crop(image, part)
         scaled, factor = scale_to(self.preprocessing(cropped), long_side)
         found = _engine(self.detector, self.recognizer)(scaled, use_det=True, use_rec=False).boxes
         if found is None:
@@ -122,38 +135,13 @@ class RapidOcr:
         corners = (found / factor + (left, top)) / (image.shape[1], image.shape[0])
         return [[[round(x, 6), round(y, 6)] for x, y in text] for text in corners.tolist()]
 
-    def _read(self, corners: Corners, image: Image) -> tuple[str, float, list[float]]:
+    def _read(self, corners: Corners, image: Image) -> tuple[str, list[float]]:
         straight = straighten(image, np.array(corners) * (image.shape[1], image.shape[0]), _READ_HEIGHT)
         engine = _engine(self.detector, self.recognizer)
         seen = engine(self.preprocessing(straight), use_det=False, use_rec=True, return_word_box=True)
-        words = seen.word_results[0]
-        return seen.txts[0].replace(" ", ""), float(seen.scores[0]), [float(value) for value in words.confs]
-
-
-def _tiles(count: int) -> Iterator[Box]:
-    """The photo, or `count` by `count` overlapping parts of it."""
-    if count == 1:
-        yield _WHOLE
-        return
-    size = 1 / (count - (count - 1) * _TILE_OVERLAP)
-    for row in range(count):
-        for column in range(count):
-            step = size * (1 - _TILE_OVERLAP)
-            yield Box(x=column * step, y=row * step, w=size, h=size)
-
-
-def _crop(image: Image, part: Box) -> tuple[Image, int, int]:
-    height, width = image.shape[:2]
-    left, top = int(part.x * width), int(part.y * height)
-    right, bottom = min(width, round((part.x + part.w) * width)), min(height, round((part.y + part.h) * height))
-    return image[top : max(bottom, top + 1), left : max(right, left + 1)], left, top
-
-
-def bounds(corners: Corners) -> Box:
-    """The upright bounds of a piece of text."""
-    xs, ys = [x for x, _ in corners], [y for _, y in corners]
-    left, top = max(min(xs), 0.0), max(min(ys), 0.0)
-    return Box(x=left, y=top, w=max(min(max(xs), 1.0) - left, 0.0), h=max(min(max(ys), 1.0) - top, 0.0))
+        text, scores = seen.txts[0], seen.word_results[0].confs
+        visible = [(c, float(score)) for c, score in zip(text, scores, strict=False) if not c.isspace()]
+        return "".join(c for c, _ in visible), [score for _, score in visible]
 
 
 @lru_cache(maxsize=1)

@@ -1,18 +1,21 @@
-"""Faces by SCRFD, through insightface's model zoo. The default weights are licensed for research only."""
+"""Faces by SCRFD, through insightface's model zoo. The default weights are licensed for research only.
+
+With `pack`, the detector of a model pack that the user has installed under `root` takes the place of `weights`.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from harness.checks import Pixels, Share
-from harness.errors import WeightsError
+from harness.pipeline.faces.packs import detector_of, open_model
 from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look
-from harness.pipeline.weights import Weights
+from harness.pipeline.weights import Model, Weights
 from harness.types import FaceBox
 
 _STRIDE = 32
@@ -27,16 +30,18 @@ class Scrfd:
     long_side: Pixels
     threshold: Share
     nms_iou: Share
+    pack: str | None
+    root: str | None
     weights: Weights
 
-    @property
-    def models(self) -> tuple[Weights, ...]:
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
         """The weights in use."""
-        return (self.weights,)
+        return (detector_of(self.pack, self.root) if self.pack else self.weights,)
 
     def load(self) -> None:
         """Open the model."""
-        _detector(self.weights)
+        _detector(*self.models)
 
     def detect(self, look: Look) -> tuple[FaceBox, ...]:
         """Faces with a score of at least `threshold`, best first."""
@@ -44,7 +49,7 @@ class Scrfd:
 
     def _see(self, image: Image) -> SeenFaces:
         scaled, factor = scale_to(image, self.long_side)
-        detector = _detector(self.weights)
+        detector = _detector(*self.models)
         detector.det_thresh, detector.nms_thresh = FLOOR, self.nms_iou
         height, width = (math.ceil(side / _STRIDE) * _STRIDE for side in scaled.shape[:2])
         boxes, landmarks = detector.detect(scaled, input_size=(width, height))
@@ -52,13 +57,7 @@ class Scrfd:
 
 
 @lru_cache(maxsize=1)
-def _detector(weights: Weights) -> Any:
-    try:
-        from insightface import model_zoo
-    except ImportError as error:
-        raise WeightsError(
-            f"face=scrfd needs the package insightface ({error}); install it with: pip install 'harness[insightface]'"
-        ) from error
-    detector = model_zoo.get_model(str(weights.locate()), providers=["CPUExecutionProvider"])
+def _detector(weights: Model) -> Any:
+    detector = open_model(weights.locate())
     detector.prepare(ctx_id=-1)
     return detector

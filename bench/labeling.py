@@ -1,0 +1,118 @@
+"""How quick are the labelling pages on 20,000 photos, three bibs, three faces and as many suggestions each?
+
+Processor time against a limit, the slowest of several goes. The app is driven in process, so that the server's side
+counts, and the client's little with it. Every other go follows a save of one photo, as in a day of labelling, so that
+the summary of all photos has to be renewed. *Saving* is time on the wall, since it waits for the disk; *start* is
+reading and checking all files once, before the server listens.
+
+    scripts/bench labeling
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import random
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from bench.measure import row, show
+from bench.references import PHOTOS, make
+from harness.labeling.access import Access
+from harness.labeling.app import make_app
+from harness.labeling.context import Context
+from harness.labeling.history import RunHistory
+from harness.labeling.source import StagingSource
+from harness.pipeline.links.geometric import GeometricLinker
+from harness.references.files import write_file
+from harness.references.store import LabelStore
+from harness.references.suggestions import Suggestions
+from harness.tracking.store import LocalStore
+
+PAGE_LIMIT, START_LIMIT = 0.3, 10.0
+GOES = 7
+PAGES = (
+    "/",
+    "/labels/",
+    "/labels/?show=ghosts&split=holdout",
+    "/faces/labels/?show=incomplete&page=300",
+    "/links/",
+    "/staging/",
+    "/staging/?state=partial",
+    "/runs/",
+    "/docs/",
+    "/labels/{photo}",
+    "/links/{photo}?show=unlabelled",
+    "/api/photos/{photo}",
+    "/api/queue?dimension=links&show=suspects&at={photo}",
+    "/api/progress",
+    "/api/names",
+)
+
+
+def make_suggestions(root: Path, hashes: list[str]) -> None:
+    """Three bibs and three faces suggested for each photo; some of them are answered by labels."""
+    rng = random.Random(1)
+
+    def ghosts() -> list[dict[str, float]]:
+        return [{side: rng.random() / 2 for side in "xywh"} | {"score": 0.9} for _ in range(3)]
+
+    photos = {h: {"provenance": "bench", "bibs": ghosts(), "faces": ghosts(), "links": []} for h in hashes}
+    write_file(root, Suggestions.model_validate({"photos": photos}))
+
+
+def measure() -> list[dict[str, Any]]:
+    """One entry a case: the seconds of the slowest go, the limit, and how often they fit into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        hashes = make(root)
+        make_suggestions(root, hashes)
+        history = RunHistory(LocalStore(str(root / "mlruns"), "bench"), "staging")
+        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
+        start = time.process_time()
+        app = make_app(Context(StagingSource(LabelStore(root)), linker, history, ""), Access())
+        started = time.process_time() - start
+        gc.freeze()  # as the server does
+        client = TestClient(app, base_url="http://127.0.0.1:8600")
+        seconds = {page: max(_waits(client, page, hashes)) for page in PAGES}
+        saving = min(_save(client, photo) for photo in hashes[:GOES])
+    slowest = max(seconds, key=lambda page: seconds[page])
+    name = slowest.replace("{photo}", "PHOTO")
+    limit = f"limit of {PAGE_LIMIT:g} s"
+    return [
+        row(f"slowest of {len(PAGES)} pages, {PHOTOS:,} photos: {name}", seconds[slowest], limit, PAGE_LIMIT, 1.0),
+        row(f"save one photo through the API, {PHOTOS:,} photos", saving, limit, PAGE_LIMIT, 1.0),
+        row(f"start on {PHOTOS:,} photos", started, f"limit of {START_LIMIT:g} s", START_LIMIT, 1.0),
+    ]
+
+
+def _waits(client: TestClient, page: str, hashes: list[str]) -> list[float]:
+    """What each go takes; every other one comes after a save."""
+    waits = []
+    for go in range(GOES):
+        photo = hashes[int(hashlib.sha256(f"{page}{go}".encode()).hexdigest(), 16) % len(hashes)]
+        if go % 2:
+            _save(client, photo)
+        start = time.process_time()
+        answer = client.get(page.replace("{photo}", photo))
+        waits.append(time.process_time() - start)
+        assert answer.status_code == 200
+    return waits
+
+
+def _save(client: TestClient, photo: str) -> float:
+    seen = client.get(f"/api/photos/{photo}")
+    boxes = seen.json()["bibs"]["boxes"][1:] or []
+    body = {"labeled": False, "boxes": boxes, "tags": [], "origins": list(range(1, len(boxes) + 1))}
+    start = time.perf_counter()
+    answer = client.put(f"/api/photos/{photo}/bibs", json=body, headers={"If-Match": seen.headers["etag"]})
+    assert answer.status_code == 200
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    show(measure())

@@ -1,0 +1,46 @@
+"""Score extracted tables against ground truth: each table by each method, who wins where, and what combining gains.
+
+GT is a JSON file or a folder of them, EXTRACTIONS a JSON Lines file with one extracted table a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+NAME = "tables"
+HELP = "score extracted tables against ground truth"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("gt", type=Path, metavar="GT", help="the tables as they should be: a JSON file, or a folder")
+    parser.add_argument("extractions", type=Path, metavar="EXTRACTIONS", help="what methods made of them, JSON Lines")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="also write tables.html and tables_debug.sqlite here")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score and show."""
+    import json
+
+    from harness.tables.evaluation import evaluate_tables
+    from harness.tables.files import read_extractions, read_ground_truth
+    from harness.tables.outputs import write_outputs
+    from harness.tables.rates import intervals, item_rates
+    from harness.tables.summary import format_tables, to_dict
+
+    tables = read_ground_truth(arguments.gt)
+    extractions = read_extractions(arguments.extractions, [table.id for table in tables])
+    methods = list(dict.fromkeys(item.method for item in extractions))
+    evaluation = evaluate_tables(tables, extractions, methods)
+    rates = item_rates(evaluation)
+    if arguments.out:
+        write_outputs(arguments.out, evaluation, extractions, rates)
+    if arguments.json:
+        print(json.dumps(to_dict(evaluation, rates), indent=1))
+    else:
+        print("\n".join(format_tables(evaluation, rates, intervals(rates, seed=0))))
+        if arguments.out:
+            print(f"\nwritten to {arguments.out}")
+    return 0

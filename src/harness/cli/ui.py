@@ -1,0 +1,71 @@
+"""Open the labelling pages: confirm suggestions, draw boxes, link bibs to faces, freeze.
+
+It listens on this machine only, unless --host says otherwise; then a token is asked for. Ctrl-C stops it, and nothing
+that was saved is lost. With references=frozen it shows a frozen set, which cannot be changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.staging import add_overrides, compose_staging
+from harness.errors import ConfigError
+
+if TYPE_CHECKING:
+    from harness.labeling.source import LabelSource
+
+NAME = "ui"
+HELP = "label photos in the browser"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--port", type=_port, default=8600, help="port to listen on (default: %(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    parser.add_argument("--token", help="what others have to know with --host (default: a new one each time)")
+    parser.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
+    parser.add_argument(
+        "--mlflow-url", default="http://127.0.0.1:5000/", help="where `harness mlflow` runs (default: %(default)s)"
+    )
+    add_overrides(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    config = compose_staging(arguments.overrides)
+
+    from harness.config import instantiate
+    from harness.labeling.context import Context
+    from harness.labeling.history import RunHistory
+    from harness.labeling.server import ServerSettings, serve
+
+    source = _source(config)
+    history = RunHistory(instantiate(config, "tracking"), source.name)
+    context = Context(source, instantiate(config, "link"), history, arguments.mlflow_url)
+    settings = ServerSettings(arguments.host, arguments.port, arguments.token, not arguments.no_browser)
+    return serve(context, settings)
+
+
+def _source(config: Any) -> LabelSource:
+    from pathlib import Path
+
+    from harness.config import instantiate
+    from harness.labeling.source import FrozenSource, StagingSource
+    from harness.references.frozen import FrozenSet
+    from harness.references.sets import StagingSet
+    from harness.references.store import LabelStore
+
+    references = instantiate(config, "references")
+    if isinstance(references, FrozenSet):
+        return FrozenSource(Path(references.root), references.name)
+    if isinstance(references, StagingSet):
+        return StagingSource(LabelStore(Path(references.root)))
+    raise ConfigError("references: the labelling pages show references=staging or references=frozen")
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{port} is no port; ports are 1 to 65535")
+    return port

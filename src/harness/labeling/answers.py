@@ -1,0 +1,197 @@
+"""What the API answers with."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from harness.references.completeness import State
+from harness.references.files import BibLabels, FaceLabels, LinkPairs
+from harness.references.frozen import Manifest
+from harness.references.suggestions import GhostBib, GhostFace
+
+
+class GhostBibOut(GhostBib):
+    """A suggested bib, and whether a label answers it."""
+
+    answered: bool
+
+
+class GhostFaceOut(GhostFace):
+    """A suggested face, and whether a label answers it."""
+
+    answered: bool
+
+
+class Ghosts(BaseModel):
+    """The suggestions for a photo; what made them, or null where there are none."""
+
+    bibs: list[GhostBibOut] = []
+    faces: list[GhostFaceOut] = []
+    provenance: dict[str, str] | None = None
+
+
+class Done(BaseModel):
+    """Which dimensions of a photo are done."""
+
+    bibs: bool
+    faces: bool
+    links: bool
+
+
+class CompletenessOut(Done):
+    """Which dimensions are done, and what that comes to."""
+
+    state: State
+
+
+class SuspectOut(BaseModel):
+    """In how many of the last runs the pipeline saw something here that is not labelled."""
+
+    runs: int
+    of: int
+
+
+class Photo(BaseModel):
+    """One photo with everything that an editor shows."""
+
+    sha256: str
+    name: str
+    names: list[str]
+    width: int
+    height: int
+    split: str
+    revision: str
+    bibs: BibLabels
+    faces: FaceLabels
+    links: LinkPairs | None
+    suggested_links: LinkPairs
+    ghosts: Ghosts
+    completeness: CompletenessOut
+    suspect: SuspectOut | None
+
+
+class GhostsLeft(BaseModel):
+    """Suggestions without an answer."""
+
+    bibs: int
+    faces: int
+
+
+class PhotoSummary(BaseModel):
+    """One photo in a list. `links` is null where nobody labelled them."""
+
+    sha256: str
+    name: str
+    width: int
+    height: int
+    split: str
+    bibs: int
+    faces: int
+    links: int | None
+    ghosts_left: GhostsLeft
+    done: Done
+    state: State
+    suspect: bool
+
+
+class PhotoPage(BaseModel):
+    """One page of a queue."""
+
+    total: int
+    page: int
+    pages: int
+    photos: list[PhotoSummary]
+
+
+class QueueOut(BaseModel):
+    """A queue as seen from one photo."""
+
+    dimension: str
+    total: int
+    done: int
+    position: int | None
+    first: str | None
+    previous: str | None
+    next: str | None
+    next_incomplete: str | None
+
+
+class Progress(BaseModel):
+    """How far the set is labelled, in photos."""
+
+    photos: int
+    done: dict[str, int]
+    states: dict[State, int]
+    splits: dict[str, int]
+    ghosts_left: GhostsLeft
+    suspects: int
+
+
+class KnownName(BaseModel):
+    """A name in use, and on how many faces."""
+
+    name: str
+    faces: int
+
+
+class Names(BaseModel):
+    """All names in use, the most frequent first."""
+
+    names: list[KnownName]
+    next_anonymous: str
+
+
+class NewName(BaseModel):
+    """A name that is taken from now on."""
+
+    name: str
+
+
+class FrozenOut(BaseModel):
+    """A frozen set."""
+
+    name: str
+    description: str
+    created_at: str
+    photos: int
+    digest: str
+    states: dict[State, int]
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> FrozenOut:
+        """What a manifest says, in short."""
+        return cls.model_validate(manifest.model_dump(include=set(cls.model_fields)))
+
+
+class FrozenSets(BaseModel):
+    """All frozen sets, oldest first."""
+
+    sets: list[FrozenOut]
+
+
+class Frozen(FrozenOut):
+    """A set that was just frozen; the warning counts photos that are not labelled completely."""
+
+    warning: str | None
+
+
+class Alive(BaseModel):
+    """The server answers."""
+
+    alive: bool = True
+
+
+class WrongField(BaseModel):
+    """One thing that is wrong with a request."""
+
+    where: str
+    message: str
+
+
+class Refused(BaseModel):
+    """Every answer to a request that is refused."""
+
+    error: str
+    message: str
+    fields: list[WrongField] | None = None
+    current: Photo | None = None

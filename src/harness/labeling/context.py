@@ -1,0 +1,65 @@
+"""What all routes share: the labels, their summary, the linker and the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+from fastapi import Depends, Path, Request
+from pydantic import Field
+
+from harness.errors import UnknownPhotoError
+from harness.labeling.answers import Photo
+from harness.labeling.history import RunHistory
+from harness.labeling.photo_state import photo_state
+from harness.labeling.source import LabelSource
+from harness.labeling.summary import PhotoRow, Summaries, Summary
+from harness.labeling.suspects import Suspicion
+from harness.pipeline.stages import Linker
+
+
+@dataclass(frozen=True)
+class Context:
+    """One labelling server's things."""
+
+    source: LabelSource
+    linker: Linker
+    history: RunHistory
+    mlflow_url: str
+
+    @cached_property
+    def _summaries(self) -> Summaries:
+        return Summaries(self.source)
+
+    def summary(self) -> Summary:
+        """All photos as of now, in short."""
+        return self._summaries.current()
+
+    def suspects(self) -> Mapping[str, Suspicion]:
+        """Photos whose labels the last runs disagree with, as far as known."""
+        return self.history.current().suspects
+
+    def photo(self, sha256: str) -> Photo:
+        """One photo as of now."""
+        return photo_state(self.source, self.linker, self.suspects(), sha256)
+
+    def row(self, sha256: str) -> PhotoRow:
+        """One photo as of now, in short."""
+        if (row := self.summary().by_hash.get(sha256)) is None:
+            raise UnknownPhotoError(f"no photo {sha256}")
+        return row
+
+
+def _context(request: Request) -> Context:
+    context = request.app.state.context
+    assert isinstance(context, Context)
+    return context
+
+
+Shared = Annotated[Context, Depends(_context)]
+#: The only name that a photo has in an address; anything else is not found.
+Hash = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the photo's bytes")]
+Position = Annotated[int, Path(ge=0, le=10_000)]
+PageNumber = Annotated[int, Field(ge=1, le=1_000_000)]

@@ -1,0 +1,166 @@
+"""The pages. Each is rendered whole; scripts only add to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+
+from harness.labeling.context import Context, Hash, PageNumber, Shared
+from harness.labeling.queues import SHOW, TAGS, Filters
+from harness.labeling.refusals import Refusal
+from harness.labeling.rendering import PAGES, render
+from harness.labeling.set_routes import PHOTOS_PER_PAGE, photo_page, photo_summary, progress, queue_from
+from harness.labeling.summary import DIMENSIONS, Dimension
+from harness.references.completeness import State
+from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
+from harness.references.frozen import frozen_sets
+from harness.sweeps import HEADLINES
+from harness.types import BibScope, FaceScope
+
+_SCOPES: dict[Dimension, list[str]] = {"bibs": list(BibScope), "faces": list(FaceScope), "links": []}
+_PHOTO_TAGS: dict[Dimension, tuple[str, ...]] = {
+    "bibs": get_args(BibPhotoTag),
+    "faces": get_args(FacePhotoTag),
+    "links": (),
+}
+_BOX_TAGS: dict[Dimension, tuple[str, ...]] = {"bibs": (), "faces": get_args(FaceBoxTag), "links": ()}
+#: What the numbers that a list of runs shows are called.
+_HEADLINES = {
+    "number/f1": "Numbers F1",
+    "ocr/accuracy": "Reading",
+    "bib/f1": "Bibs F1",
+    "face/f1": "Faces F1",
+    "link/f1": "Links F1",
+    "runtime/pipeline_seconds": "Pipeline",
+}
+#: A report is a page of its own making: it may show itself, and reach nothing of this server.
+_REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+)
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+class ListQuery(Filters):
+    """Filters and page of a queue."""
+
+    page: PageNumber = 1
+
+
+class StagingQuery(ListQuery):
+    """Which photos the staging page lists."""
+
+    state: State | None = None
+
+
+@router.get("/")
+def home(request: Request, context: Shared) -> Response:
+    """Progress, and where to go on."""
+    queues = {dimension: queue_from(context, dimension, Filters(), None) for dimension in DIMENSIONS}
+    next_open = next((dimension for dimension in DIMENSIONS if queues[dimension].next_incomplete), None)
+    return render(request, "home.html", progress=progress(context), queues=queues, next_open=next_open)
+
+
+@router.get("/staging/")
+def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Query()]) -> Response:
+    """Every touched photo and how far it is, the form that freezes, the frozen sets."""
+    summary = context.summary()
+    rows = [
+        row
+        for row in summary.rows
+        if row.completeness.state == query.state
+        or (query.state is None and row.completeness.state is not State.UNTOUCHED)
+    ]
+    start = (query.page - 1) * PHOTOS_PER_PAGE
+    suspects = context.suspects()
+    return render(
+        request,
+        "staging.html",
+        progress=progress(context),
+        states=list(State),
+        state=query.state,
+        page=query.page,
+        pages=max(1, -(-len(rows) // PHOTOS_PER_PAGE)),
+        total=len(rows),
+        photos=[photo_summary(row, row.sha256 in suspects) for row in rows[start : start + PHOTOS_PER_PAGE]],
+        frozen=list(reversed(frozen_sets(context.source.root))),
+    )
+
+
+@router.get("/runs/")
+def runs(request: Request, context: Shared) -> Response:
+    """The last runs, as far as they have been read."""
+    return render(
+        request,
+        "runs.html",
+        known=context.history.current(),
+        mlflow_url=context.mlflow_url,
+        headlines={name: _HEADLINES.get(name, name) for name in HEADLINES},
+    )
+
+
+@router.get("/runs/{run_id}/report")
+def report(context: Shared, run_id: str) -> Response:
+    """A run's own report."""
+    paths = (run.report for run in context.history.current().runs if run.run_id == run_id)
+    if (path := next(paths, None)) is None:
+        raise Refusal(404, "not_found", "no such run, or it has no report")
+    return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": _REPORT_POLICY})
+
+
+@router.get("/docs/")
+def docs(request: Request) -> Response:
+    """The API, from its own description."""
+    return render(request, "docs.html", api=request.app.openapi())
+
+
+def _queue_page(dimension: Dimension) -> Callable[..., Response]:
+    def queue(request: Request, context: Shared, query: Annotated[ListQuery, Query()]) -> Response:
+        return render(
+            request,
+            "queue.html",
+            dimension=dimension,
+            filters=query,
+            query=_filters(query).query,
+            queue=queue_from(context, dimension, query, None),
+            listed=photo_page(context, dimension, query, query.page),
+            choices={"show": SHOW, "split": ("iteration", "holdout"), "tag": TAGS},
+        )
+
+    return queue
+
+
+def _editor_page(dimension: Dimension) -> Callable[..., Response]:
+    def editor(request: Request, context: Shared, sha256: Hash, query: Annotated[Filters, Query()]) -> Response:
+        config = editor_config(context, dimension, sha256, query)
+        return render(request, "editor.html", dimension=dimension, config=config, query=query.query)
+
+    return editor
+
+
+def editor_config(context: Context, dimension: Dimension, sha256: str, filters: Filters) -> dict[str, Any]:
+    """The data block of an editor page."""
+    return {
+        "dimension": dimension,
+        "read_only": context.source.read_only,
+        "photo": context.photo(sha256).model_dump(mode="json"),
+        "queue": queue_from(context, dimension, filters, sha256).model_dump(mode="json"),
+        "filters": filters.model_dump(),
+        "query": filters.query,
+        "pages": PAGES,
+        "scopes": _SCOPES[dimension],
+        "photo_tags": _PHOTO_TAGS[dimension],
+        "box_tags": _BOX_TAGS[dimension],
+    }
+
+
+def _filters(query: ListQuery) -> Filters:
+    return Filters(show=query.show, split=query.split, tag=query.tag)
+
+
+for _dimension, _path in PAGES.items():
+    router.add_api_route(_path, _queue_page(_dimension), name=f"{_dimension}_queue")
+    router.add_api_route(f"{_path}{{sha256}}", _editor_page(_dimension), name=f"{_dimension}_editor")

@@ -1,0 +1,166 @@
+"""The API of the whole set: queues, progress, names, freezing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from harness.labeling.answers import (
+    Alive,
+    Done,
+    Frozen,
+    FrozenOut,
+    FrozenSets,
+    GhostsLeft,
+    KnownName,
+    Names,
+    NewName,
+    PhotoPage,
+    PhotoSummary,
+    Progress,
+    QueueOut,
+)
+from harness.labeling.context import Context, PageNumber, Shared
+from harness.labeling.queues import Filters, filtered, look
+from harness.labeling.requests import Freeze, Nothing
+from harness.labeling.summary import Dimension, PhotoRow
+from harness.references.completeness import State
+from harness.references.files import Sha256
+from harness.references.freeze import freeze
+from harness.references.frozen import frozen_sets
+from harness.references.labels import new_anonymous, next_anonymous
+
+PHOTOS_PER_PAGE = 60
+
+router = APIRouter(prefix="/api", tags=["set"])
+
+
+class QueueQuery(Filters):
+    """Which queue, seen from which photo."""
+
+    dimension: Dimension = "bibs"
+    at: Sha256 | None = None
+
+
+class PageQuery(Filters):
+    """Which page of which queue."""
+
+    dimension: Dimension = "bibs"
+    page: PageNumber = 1
+
+
+@router.get("/alive")
+def alive() -> Alive:
+    """Whether the server answers."""
+    return Alive()
+
+
+@router.get("/queue")
+def read_queue(context: Shared, query: Annotated[QueueQuery, Query()]) -> QueueOut:
+    """Where to go from a photo: previous, next, next incomplete; and how far the queue is done."""
+    return queue_from(context, query.dimension, query, query.at)
+
+
+@router.get("/photos")
+def read_photos(context: Shared, query: Annotated[PageQuery, Query()]) -> PhotoPage:
+    """One page of a queue."""
+    return photo_page(context, query.dimension, query, query.page)
+
+
+@router.get("/progress")
+def read_progress(context: Shared) -> Progress:
+    """How far the set is labelled."""
+    return progress(context)
+
+
+@router.get("/names")
+def read_names(context: Shared) -> Names:
+    """The names in use, the most frequent first."""
+    contents = context.source.contents()
+    faces = Counter(box.identity for labels in contents.faces.photos.values() for box in labels.boxes if box.identity)
+    names = sorted({*contents.identities.names, *faces}, key=lambda name: (-faces[name], name))
+    return Names(
+        names=[KnownName(name=name, faces=faces[name]) for name in names], next_anonymous=next_anonymous(names)
+    )
+
+
+@router.post("/names/anonymous", status_code=201)
+def create_anonymous(context: Shared, body: Nothing) -> NewName:  # noqa: ARG001 - the body has to be an empty object
+    """The next `anonymous_N`, for somebody whom nobody can name."""
+    return NewName(name=new_anonymous(context.source.writable()))
+
+
+@router.get("/frozen")
+def read_frozen(context: Shared) -> FrozenSets:
+    """The frozen sets, oldest first."""
+    return FrozenSets(sets=[FrozenOut.of(manifest) for manifest in frozen_sets(context.source.root)])
+
+
+@router.post("/freeze", status_code=201)
+def freeze_set(context: Shared, body: Freeze) -> Frozen:
+    """Freeze the labels under a name, for good."""
+    manifest = freeze(
+        context.source.writable(),
+        body.name,
+        description=body.description,
+        include_incomplete=body.include_incomplete,
+        everything=body.everything,
+        photos=body.photos,
+    )
+    partial, untouched = (manifest.states.get(state, 0) for state in (State.PARTIAL, State.UNTOUCHED))
+    warning = f"{partial} partly labelled and {untouched} unlabelled of {manifest.photos} photos are in the set"
+    return Frozen(**FrozenOut.of(manifest).model_dump(), warning=warning if partial or untouched else None)
+
+
+def queue_from(context: Context, dimension: Dimension, filters: Filters, at: str | None) -> QueueOut:
+    """A queue as seen from a photo."""
+    row = context.row(at) if at else None
+    return QueueOut(**asdict(look(context.summary(), dimension, filters, context.suspects(), row)))
+
+
+def photo_page(context: Context, dimension: Dimension, filters: Filters, page: int) -> PhotoPage:
+    """One page of a queue; a page past its end is empty."""
+    suspects = context.suspects()
+    rows = filtered(context.summary(), dimension, filters, suspects)
+    start = (page - 1) * PHOTOS_PER_PAGE
+    return PhotoPage(
+        total=len(rows),
+        page=page,
+        pages=max(1, -(-len(rows) // PHOTOS_PER_PAGE)),
+        photos=[photo_summary(row, row.sha256 in suspects) for row in rows[start : start + PHOTOS_PER_PAGE]],
+    )
+
+
+def photo_summary(row: PhotoRow, suspect: bool) -> PhotoSummary:
+    """A row as the API gives it."""
+    done = row.completeness
+    return PhotoSummary(
+        sha256=row.sha256,
+        name=row.name,
+        width=row.width,
+        height=row.height,
+        split=row.split,
+        bibs=row.bibs,
+        faces=row.faces,
+        links=row.links,
+        ghosts_left=GhostsLeft(bibs=row.bib_ghosts_left, faces=row.face_ghosts_left),
+        done=Done(bibs=done.bibs, faces=done.faces, links=done.links),
+        state=done.state,
+        suspect=suspect,
+    )
+
+
+def progress(context: Context) -> Progress:
+    """How far the set is labelled."""
+    summary = context.summary()
+    return Progress(
+        photos=len(summary.rows),
+        done={str(dimension): count for dimension, count in summary.done.items()},
+        states=summary.states,
+        splits=summary.splits,
+        ghosts_left=GhostsLeft(**summary.ghosts_left),
+        suspects=len(context.suspects().keys() & summary.by_hash.keys()),
+    )

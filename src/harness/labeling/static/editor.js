@@ -1,0 +1,9 @@
+/** Starts the editor of the page's dimension. */
+import { BoxEditor } from "./box_editor.js";
+import { LinkEditor } from "./link_editor.js";
+import { find } from "./parts/dom.js";
+
+const config = JSON.parse(find("#config").textContent ?? "");
+if (config.dimension === "links") new LinkEditor(config);
+else new BoxEditor(config);
+document.body.dataset.ready = "true";

@@ -1,0 +1,42 @@
+/** How each dimension is read from a photo and written back. */
+import { adopted, bodyOf, labelsOf, sameLabels } from "../model/labels.js";
+import { followed, linksOf, sameLinks } from "../model/pairs.js";
+import { write } from "./api.js";
+
+/** @param {import("../model/labels.js").Dimension} dimension @returns {import("./session.js").Adapter} */
+export const labelsAdapter = (dimension) => ({
+  read: (photo) => labelsOf(photo, dimension),
+  same: sameLabels,
+  describe: (doc) => describeLabels(doc, dimension),
+  adopt: (mine, _, theirs) => ({ ...adopted(mine, theirs, dimension), mine }),
+  async save(sha256, doc, base) {
+    let photo = await write("PUT", `/api/photos/${sha256}/${dimension}`, bodyOf(doc, base), base.revision);
+    if (doc.split !== base.split)
+      photo = await write("PUT", `/api/photos/${sha256}/split`, { split: doc.split }, photo.revision);
+    const ids = doc.boxes.map((/** @type {any} */ box) => box.id);
+    return { photo, base: { revision: photo.revision, ids, split: photo.split } };
+  },
+});
+
+/** @type {import("./session.js").Adapter} */
+export const linksAdapter = {
+  read: linksOf,
+  same: sameLinks,
+  describe: ({ links }) => (links ? `${links.length} links` : "nobody looked"),
+  adopt: (mine, before, theirs) => ({
+    ...linksOf(theirs),
+    mine: { ...mine, links: followed(mine.links, before, theirs), dismissed: [] },
+  }),
+  async save(sha256, doc, base) {
+    const photo = await write("PUT", `/api/photos/${sha256}/links`, { links: doc.links }, base.revision);
+    return { photo, base: { revision: photo.revision } };
+  },
+};
+
+/** @param {import("../model/labels.js").Labels} doc @param {string} things */
+function describeLabels(doc, things) {
+  const names = doc.boxes.flatMap((box) => box.number ?? box.identity ?? []);
+  const some = names.length > 6 ? [...names.slice(0, 6), "…"] : names;
+  const counted = doc.boxes.length === 1 ? `1 ${things.slice(0, -1)}` : `${doc.boxes.length} ${things}`;
+  return `${counted}${names.length ? ` (${some.join(", ")})` : ""}, ${doc.labeled ? "done" : "not done"}`;
+}

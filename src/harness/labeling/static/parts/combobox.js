@@ -1,0 +1,118 @@
+/**
+ * A text field with type-ahead over known names, as a combobox with a listbox of its own. Whatever is typed may be
+ * taken; an offer that has `make` is created when it is chosen.
+ *
+ * @typedef {{text: string, hint: string, make?: () => Promise<string>}} Offer
+ */
+import { cycled } from "../model/hit.js";
+import { element, setAttributes } from "./dom.js";
+
+export class Combobox {
+  /**
+   * @param {HTMLInputElement} input
+   * @param {HTMLElement} list
+   * @param {{offers: (typed: string) => Offer[], commit: (text: string) => void, leave: () => void}} options
+   */
+  constructor(input, list, options) {
+    this.input = input;
+    this.list = list;
+    this.options = options;
+    /** @type {Offer[]} */
+    this.offers = [];
+    /** @type {Offer | null} */
+    this.active = null;
+    this.value = "";
+    input.addEventListener("input", () => this.#open());
+    input.addEventListener("click", () => this.#open());
+    input.addEventListener("keydown", (event) => this.#key(event));
+    input.addEventListener("blur", () => this.#blur());
+    list.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      const option = /** @type {Element} */ (event.target).closest("[role=option]");
+      const at = option ? [...list.children].indexOf(option) : -1;
+      if (at >= 0) void this.#take(this.offers[at]);
+    });
+  }
+
+  /** @param {string} value @param {boolean} enabled */
+  set(value, enabled) {
+    if (document.activeElement !== this.input || value !== this.value) this.input.value = value;
+    this.value = value;
+    this.input.disabled = !enabled;
+  }
+
+  focus() {
+    this.input.focus();
+    this.input.select();
+    this.#open();
+  }
+
+  #open() {
+    this.offers = this.options.offers(this.input.value.trim());
+    this.active = null;
+    this.list.replaceChildren(
+      ...this.offers.map((offer, at) =>
+        element(
+          "div",
+          { role: "option", id: `${this.list.id}-${at}`, "aria-selected": "false" },
+          element("span", {}, offer.text),
+          element("small", {}, offer.hint),
+        ),
+      ),
+    );
+    this.#expanded(this.offers.length > 0);
+  }
+
+  /** @param {boolean} open */
+  #expanded(open) {
+    this.list.hidden = !open;
+    setAttributes(this.input, { "aria-expanded": String(open), "aria-activedescendant": null });
+  }
+
+  /** @param {Offer | null} offer */
+  #activate(offer) {
+    this.active = offer;
+    [...this.list.children].forEach((option, at) => {
+      const chosen = this.offers[at] === offer;
+      option.setAttribute("aria-selected", String(chosen));
+      if (!chosen) return;
+      this.input.setAttribute("aria-activedescendant", option.id);
+      option.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      if (this.list.hidden) this.#open();
+      this.#activate(cycled(this.offers, this.active, event.key === "ArrowDown" ? 1 : -1));
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      void this.#take(this.active ?? { text: this.input.value.trim(), hint: "" });
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      event.stopPropagation();
+      this.input.value = this.value;
+      this.options.leave();
+    }
+  }
+
+  /** @param {Offer} offer */
+  async #take(offer) {
+    this.#expanded(false);
+    const text = offer.make ? await offer.make() : offer.text;
+    this.input.value = text;
+    this.value = text;
+    this.options.commit(text);
+    this.options.leave();
+  }
+
+  #blur() {
+    this.#expanded(false);
+    const text = this.input.value.trim();
+    if (text === this.value || this.input.disabled) return;
+    this.value = text;
+    this.options.commit(text);
+  }
+}

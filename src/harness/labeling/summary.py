@@ -1,0 +1,175 @@
+"""One row a photo: all that queues, progress and staging need, kept in memory and renewed where a photo has changed.
+
+Each label file says at which of its revisions a photo changed last, so that after a save one row is made anew, and not
+20,000. A file that differs without a higher revision was changed by other means than the store: then all rows are.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from harness.garbage import no_collection
+from harness.labeling.ghosts import count_left
+from harness.labeling.source import LabelSource
+from harness.references.completeness import Completeness, State, completeness
+from harness.references.contents import NO_BIBS, NO_FACES, Contents
+from harness.references.files import PhotoFile
+from harness.references.suggestions import Suggestions
+from harness.types import Split
+
+Dimension = Literal["bibs", "faces", "links"]
+DIMENSIONS: tuple[Dimension, ...] = ("bibs", "faces", "links")
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoRow:
+    """What a list says about one photo. `links` is None where nobody labelled them."""
+
+    sha256: str
+    name: str
+    width: int
+    height: int
+    split: str
+    bibs: int
+    faces: int
+    links: int | None
+    bib_ghosts_left: int
+    face_ghosts_left: int
+    completeness: Completeness
+    tags: frozenset[str]
+    #: Photos stand in the order of their names.
+    sort_key: tuple[str, str]
+
+    def done(self, dimension: Dimension) -> bool:
+        """Whether a dimension is labelled, or has nothing to label."""
+        return bool(getattr(self.completeness, dimension))
+
+    def ghosts_left(self, dimension: Dimension) -> int:
+        """Suggestions without an answer: of one dimension, or for links of the boxes that could be linked."""
+        if dimension == "links":
+            return self.bib_ghosts_left + self.face_ghosts_left
+        return self.bib_ghosts_left if dimension == "bibs" else self.face_ghosts_left
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All rows, in order, and what they add up to."""
+
+    rows: Sequence[PhotoRow]
+
+    def renewed(self, rows: Iterable[PhotoRow]) -> Summary:
+        """The summary with some rows made anew, each in the place of the old one unless its name has changed."""
+        all_rows = list(self.rows)
+        for row in rows:
+            all_rows[bisect_left(all_rows, self.by_hash[row.sha256].sort_key, key=_place)] = row
+        all_rows.sort(key=_place)  # one pass where it is in order, as it nearly always is
+        return Summary(all_rows)
+
+    @cached_property
+    def by_hash(self) -> Mapping[str, PhotoRow]:
+        """Rows by the hash of their photo."""
+        return {row.sha256: row for row in self.rows}
+
+    @cached_property
+    def states(self) -> dict[State, int]:
+        """Photos by how far they are labelled."""
+        counts = Counter(row.completeness.state for row in self.rows)
+        return {state: counts[state] for state in State}
+
+    @cached_property
+    def done(self) -> dict[Dimension, int]:
+        """Photos whose dimension is done."""
+        done = [row.completeness for row in self.rows]
+        return {
+            "bibs": sum(each.bibs for each in done),
+            "faces": sum(each.faces for each in done),
+            "links": sum(each.links for each in done),
+        }
+
+    @cached_property
+    def splits(self) -> dict[str, int]:
+        """Photos by split."""
+        counts = Counter(row.split for row in self.rows)
+        return {split.value: counts[split.value] for split in (Split.ITERATION, Split.HOLDOUT)}
+
+    @cached_property
+    def ghosts_left(self) -> dict[str, int]:
+        """Photos with suggestions that wait for an answer."""
+        return {
+            "bibs": sum(row.bib_ghosts_left > 0 for row in self.rows),
+            "faces": sum(row.face_ghosts_left > 0 for row in self.rows),
+        }
+
+    @cached_property
+    def linkable(self) -> Sequence[PhotoRow]:
+        """Photos that have both bibs and faces."""
+        return [row for row in self.rows if row.bibs and row.faces]
+
+
+class Summaries:
+    """The summary of a source, as of now."""
+
+    def __init__(self, source: LabelSource) -> None:
+        self._source = source
+        self._lock = threading.Lock()
+        self._files: tuple[PhotoFile, ...] = ()
+        self._summary = Summary(())
+
+    def current(self) -> Summary:
+        """All rows as of now; those of photos that have not changed are the ones from before."""
+        contents, suggestions = self._source.contents(), self._source.suggestions()
+        files = (contents.index, contents.bibs, contents.faces, contents.links, suggestions)
+        with self._lock, no_collection():
+            changed = _changed(self._files, files)
+            if changed is None or any(photo not in self._summary.by_hash for photo in changed):
+                rows = [_row(contents, suggestions, photo) for photo in contents.index.photos]
+                self._summary = Summary(sorted(rows, key=_place))
+            elif changed:
+                self._summary = self._summary.renewed(_row(contents, suggestions, photo) for photo in changed)
+            self._files = files
+            return self._summary
+
+
+def _place(row: PhotoRow) -> tuple[str, str]:
+    return row.sort_key
+
+
+def _changed(before: Sequence[PhotoFile], now: Sequence[PhotoFile]) -> set[str] | None:
+    """The photos that changed between two states of the files; None where that cannot be told."""
+    if not before:
+        return None
+    photos: set[str] = set()
+    for old, new in zip(before, now, strict=True):
+        if new is old:
+            continue
+        if new.revision <= old.revision:
+            return None
+        photos.update(photo for photo, revision in new.changed.items() if revision > old.revision)
+    return photos
+
+
+def _row(contents: Contents, suggestions: Suggestions, sha256: str) -> PhotoRow:
+    record, ghosts = contents.index.photos[sha256], suggestions.photos.get(sha256)
+    bibs, faces = contents.bibs.photos.get(sha256, NO_BIBS), contents.faces.photos.get(sha256, NO_FACES)
+    links, done = contents.links.photos.get(sha256), completeness(contents, sha256)
+    return PhotoRow(
+        sha256=sha256,
+        name=record.names[0],
+        width=record.width,
+        height=record.height,
+        split=record.split,
+        bibs=len(bibs.boxes),
+        faces=len(faces.boxes),
+        links=None if links is None else len(links),
+        bib_ghosts_left=count_left(ghosts.bibs, bibs.boxes, bibs.labeled) if ghosts else 0,
+        face_ghosts_left=count_left(ghosts.faces, faces.boxes, faces.labeled) if ghosts else 0,
+        completeness=done,
+        tags=frozenset([*bibs.tags, *faces.tags, *(tag for box in faces.boxes for tag in box.tags)]),
+        sort_key=(record.names[0], sha256),
+    )

@@ -1,0 +1,76 @@
+"""Links by geometry: a bib hangs on the chest below its wearer's face.
+
+Distances are measured in heights of the face, so that near and far runners follow the same rule. Pairs outside the
+range are refused; each of the others has a fit (1 in the middle of the range, 0 at its edge). Among those that fit well
+enough the one-to-one assignment with the best total is taken, so that a poor pair never breaks up a good one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from harness.checks import Positive, Share
+from harness.types import BibBox, BibFaceLink, Box, FaceBox
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GeometricLinker:
+    """A bib's centre lies `min_drop` to `max_drop` face heights below the face's centre, at most `half_width` aside.
+
+    A face between a bib and another face hides the torso of the one behind it: the fit of that pair is multiplied by
+    `behind`. Pairs that fit less than `threshold` are refused.
+    """
+
+    min_drop: float
+    max_drop: float
+    half_width: Positive
+    behind: Share
+    threshold: Share
+
+    def __post_init__(self) -> None:
+        if not self.min_drop < self.max_drop:
+            raise ValueError(f"min_drop={self.min_drop} is not below max_drop={self.max_drop}")
+
+    def link(self, bibs: Sequence[BibBox], faces: Sequence[FaceBox], aspect: float) -> tuple[BibFaceLink, ...]:
+        """Assign bibs to faces. `aspect` is the image's width over its height."""
+        if not bibs or not faces:
+            return ()
+        fit = self.fit(bibs, faces, aspect)
+        fit[fit < self.threshold] = 0.0
+        return tuple(
+            BibFaceLink(int(b), int(f), float(fit[b, f]))
+            for b, f in zip(*linear_sum_assignment(fit, maximize=True), strict=True)
+            if fit[b, f] > 0
+        )
+
+    def fit(self, bibs: Sequence[BibBox], faces: Sequence[FaceBox], aspect: float) -> Floats:
+        """How well each bib (row) fits each face (column), from 0 to 1."""
+        bib, face = _centres(bibs, aspect), _centres(faces, aspect)
+        height = np.array([max(box.h, 1e-9) for box in faces])
+        aside, drop = np.moveaxis((bib[:, None] - face) / height[:, None], 2, 0)
+        middle, reach = (self.min_drop + self.max_drop) / 2, (self.max_drop - self.min_drop) / 2
+        across, down = 1 - (aside / self.half_width) ** 2, 1 - ((drop - middle) / reach) ** 2
+        fit = np.maximum(across, 0.0) * np.maximum(down, 0.0)
+        half_widths = np.array([box.w * aspect / 2 for box in faces])
+        return np.asarray(np.where(_is_behind(bib, face, half_widths), self.behind * fit, fit), dtype=np.float64)
+
+
+def _centres(boxes: Sequence[Box], aspect: float) -> Floats:
+    """In heights of the image."""
+    return np.array([((box.x + box.w / 2) * aspect, box.y + box.h / 2) for box in boxes])
+
+
+def _is_behind(bib: Floats, face: Floats, half_widths: Floats) -> NDArray[np.bool_]:
+    """Whether the line from a bib (row) up to a face (column) crosses another face on its way."""
+    rise = face[:, 1] - bib[:, None, 1]
+    step = (face[None, None, :, 1] - bib[:, None, None, 1]) / np.where(rise == 0, np.inf, rise)[:, :, None]
+    crossing = bib[:, None, None, 0] + step * (face[:, 0] - bib[:, None, 0])[:, :, None]
+    crossed = (step > 0) & (step < 1) & (np.abs(crossing - face[None, None, :, 0]) < half_widths)
+    return np.asarray(crossed.any(axis=2))

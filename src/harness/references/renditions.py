@@ -1,0 +1,58 @@
+"""Photos as a page shows them: upright, in a format that every browser knows, and small where small is enough.
+
+A rendition never changes, since its photo is named by its content; it is made once and kept in the cache.
+"""
+
+from __future__ import annotations
+
+import io
+from enum import StrEnum
+from pathlib import Path
+
+from harness.cache import cache_dir
+from harness.errors import PhotoError
+from harness.references.disk import write_atomically
+from harness.references.photo_files import FOLDER, SUFFIXES, is_upright, read_bytes, upright, upright_size
+
+
+class Size(StrEnum):
+    """How large a photo is shown."""
+
+    THUMB = "thumb"
+    SCREEN = "screen"
+    FULL = "full"
+
+
+LONG_SIDE = {Size.THUMB: 320, Size.SCREEN: 2048}
+_QUALITY = {Size.THUMB: 80, Size.SCREEN: 88, Size.FULL: 94}
+#: What browsers show as it is.
+_MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
+
+
+def find_photo(root: Path, sha256: str) -> Path:
+    """The file of a photo."""
+    for suffix in sorted(SUFFIXES):
+        path = root / FOLDER / f"{sha256}{suffix}"
+        if path.is_file():
+            return path
+    raise PhotoError(f"{root / FOLDER}: the file of photo {sha256} is missing")
+
+
+def rendition(root: Path, sha256: str, size: Size) -> tuple[Path, str]:
+    """A file that shows the photo upright, and its media type."""
+    kept = cache_dir() / "renditions" / sha256[:2] / f"{sha256}.{size}.jpg"
+    if kept.is_file():
+        return kept, "image/jpeg"
+    original = find_photo(root, sha256)
+    content = read_bytes(original)
+    fits = size is Size.FULL or max(upright_size(original, content)) <= LONG_SIDE[size]
+    if fits and original.suffix in _MEDIA_TYPES and is_upright(original, content):
+        return original, _MEDIA_TYPES[original.suffix]
+    picture = upright(original, content)
+    if size is not Size.FULL:
+        picture.thumbnail((LONG_SIDE[size], LONG_SIDE[size]))
+    encoded = io.BytesIO()
+    picture.save(encoded, "JPEG", quality=_QUALITY[size])
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(kept, encoded.getvalue())
+    return kept, "image/jpeg"

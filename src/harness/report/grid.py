@@ -1,0 +1,44 @@
+"""Cut-outs of mistakes, laid down as MLflow's image grid expects them: a chart for each kind, a step for each picture.
+
+MLflow takes its images one by one, with several calls to the server for each. The files that it would write are written
+here instead, and go with all others of the run in one call.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.report.mistakes import Mistake, Shots
+from harness.report.pictures import with_caption
+from harness.results import MISTAKES
+
+#: The tag by which MLflow's UI knows that a run has images.
+IMAGES_TAG = "mlflow.loggedImages"
+FOLDER = "images"
+MOST_OF_A_KIND = 8
+
+
+def pick_mistakes(found: Sequence[Mistake]) -> list[Mistake]:
+    """The first few of each kind."""
+    return [item for kind in MISTAKES for item in [m for m in found if m.kind == kind][:MOST_OF_A_KIND]]
+
+
+def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shots]) -> dict[str, str]:
+    """Write each mistake twice, as MLflow does: in full, and small. Returns the tag that announces them."""
+    import cv2
+
+    if not picked:
+        return {}
+    images = folder / FOLDER
+    images.mkdir()
+    now = int(time.time() * 1000)
+    for kind in MISTAKES:
+        for step, mistake in enumerate(item for item in picked if item.kind == kind):
+            picture = with_caption(shots[mistake.photo.sha256].parts[mistake.box], mistake.words, mistake.photo.name)
+            name = f"{kind}+step+{step}+timestamp+{now}+{uuid.uuid4()}"
+            cv2.imwrite(str(images / f"{name}.png"), picture)
+            cv2.imwrite(str(images / f"{name}+compressed.webp"), picture, [cv2.IMWRITE_WEBP_QUALITY, 80])
+    return {IMAGES_TAG: "true"}

@@ -1,0 +1,121 @@
+"""The overview of a sweep: as a table for the terminal, as Markdown for MLflow, and as a page of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from harness.report.canvas import Picture
+from harness.report.html import render
+from harness.sweeps import (
+    SECONDS,
+    SweepJob,
+    has_ladder,
+    headlines,
+    identical,
+    idle_params,
+    ladder_inversions,
+    pareto_front,
+    varied,
+)
+from harness.text_tables import aligned
+
+FRONT_MARK = "★"
+
+
+@dataclass(frozen=True)
+class SweepFindings:
+    """What a sweep comes to, in words."""
+
+    jobs: tuple[SweepJob, ...]
+    front: tuple[SweepJob, ...]
+    has_ladder: bool
+    inversions: tuple[str, ...]
+    idle: tuple[str, ...]
+    same: tuple[str, ...]
+
+    @classmethod
+    def of(cls, jobs: Sequence[SweepJob]) -> SweepFindings:
+        """Look at the jobs of a sweep."""
+        same = tuple(", ".join(job.name for job in group) for group in identical(jobs))
+        inversions = ladder_inversions(jobs)
+        return cls(tuple(jobs), pareto_front(jobs), has_ladder(jobs), inversions, idle_params(jobs), same)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should look into."""
+        return [
+            *(f"preset ladder: {text}" for text in self.inversions),
+            *(f"changed nothing: {name}" for name in self.idle),
+            *(f"the same predictions on every photo: {names}" for names in self.same),
+        ]
+
+
+def sweep_table(jobs: Sequence[SweepJob]) -> dict[str, list[str | float | None]]:
+    """One row a job: what was varied, the headline metrics, the verdict, and whether it is on the front."""
+    front = {job.run_id for job in pareto_front(jobs)}
+    table: dict[str, list[str | float | None]] = {
+        "run": [job.name for job in jobs],
+        "status": [job.status for job in jobs],
+        "front": [FRONT_MARK if job.run_id in front else "" for job in jobs],
+        "verdict": [job.verdict for job in jobs],
+    }
+    table |= {name: [job.metrics.get(name) for job in jobs] for name in headlines(jobs)}
+    return table | {name: [job.params.get(name) for job in jobs] for name in varied(jobs)}
+
+
+def sweep_text(jobs: Sequence[SweepJob]) -> str:
+    """The table for a terminal."""
+    return "\n".join(aligned(_lines(jobs)))
+
+
+def sweep_markdown(findings: SweepFindings, sweep_id: str, chart: str) -> str:
+    """The description of the overview in MLflow."""
+    names, *rows = _lines(findings.jobs)
+    table = "\n".join(f"| {' | '.join(_escaped(line))} |" for line in (names, ["---"] * len(names), *rows))
+    parts = [f"{len(findings.jobs)} runs, sweep `{sweep_id}`. [Compare them in a chart]({chart})."]
+    parts += [f"**{text}**" for text in findings.warnings]
+    if findings.has_ladder and not findings.inversions:
+        parts.append("Preset ladder: in order.")
+    if findings.front:
+        parts.append(f"{FRONT_MARK} on the front: no other run has a better number F1 in as little time.")
+    return "\n\n".join([*parts, table])
+
+
+def sweep_page(findings: SweepFindings, sweep_id: str, figure: Picture | None) -> str:
+    """The page."""
+    names, *rows = _lines(findings.jobs)
+    front = {job.run_id for job in findings.front}
+    return render(
+        "sweep.html",
+        sweep_id=sweep_id,
+        findings=findings,
+        failed=sum(not job.finished for job in findings.jobs),
+        names=names,
+        rows=[
+            {"cells": row, "front": job.run_id in front, "id": job.run_id}
+            for job, row in zip(findings.jobs, rows, strict=True)
+        ],
+        figure=Markup(figure.svg) if figure else None,
+        mark=FRONT_MARK,
+    )
+
+
+def _lines(jobs: Sequence[SweepJob]) -> list[list[str]]:
+    table = sweep_table(jobs)
+    rows = zip(*table.values(), strict=True)
+    return [list(table), *([_cell(name, value) for name, value in zip(table, row, strict=True)] for row in rows)]
+
+
+def _cell(name: str, value: str | float | None) -> str:
+    if value is None:
+        return "n/a"
+    if isinstance(value, str):
+        return value
+    return f"{value:.1f}" if name == SECONDS else f"{value:.1%}"
+
+
+def _escaped(line: Sequence[str]) -> list[str]:
+    return [cell.replace("|", "\\|") for cell in line]

@@ -1,0 +1,123 @@
+"""What a sweep shows: which jobs are worth their time, do the presets keep their promise, what made no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+QUALITY, SECONDS, SPEED = "number/f1", "runtime/pipeline_seconds", "runtime/photos_per_second"
+HEADLINES = (QUALITY, "ocr/accuracy", "bib/f1", "face/f1", "link/f1", SECONDS)
+#: What such metrics start with is shown too, where a job has it: the rates of extras.
+EXTRA_HEADLINES = ("table/fuzzy_f1",)
+#: Each preset promises to read no fewer numbers than the one before it, and to be no faster.
+LADDER = ("fast", "balanced", "best")
+#: Times that differ by less than this share are the same: a run repeated is no faster.
+SAME_TIME = 0.05
+
+
+@dataclass(frozen=True)
+class SweepJob:
+    """One run of a sweep. `predictions` is a digest of all that it predicted; empty where it got to no end."""
+
+    run_id: str
+    name: str
+    status: str
+    preset: str
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    verdict: str = ""
+    predictions: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was evaluated to its end."""
+        return self.status == "FINISHED"
+
+    @property
+    def beyond_preset(self) -> str:
+        """What was overridden on top of the preset."""
+        return self.name.removeprefix(self.preset).strip()
+
+
+def varied(jobs: Sequence[SweepJob]) -> list[str]:
+    """The parameters that are not the same in all jobs."""
+    keys = sorted({key for job in jobs for key in job.params})
+    return [key for key in keys if len({job.params.get(key) for job in jobs}) > 1]
+
+
+def headlines(jobs: Sequence[SweepJob]) -> list[str]:
+    """The metrics to show: the usual ones, and those of extras that some job has."""
+    return [*HEADLINES, *sorted({name for job in jobs for name in job.metrics if name.startswith(EXTRA_HEADLINES)})]
+
+
+def pareto_front(jobs: Sequence[SweepJob], quality: str = QUALITY, cost: str = SECONDS) -> tuple[SweepJob, ...]:
+    """The finished jobs that no other beats, cheapest first.
+
+    One beats another by being better in no more time, or as good in less. Times this close (`SAME_TIME`) are the same.
+    """
+    points = [(job.metrics[quality], job.metrics[cost], job) for job in _measured(jobs, quality, cost)]
+    front = [(price, good, job) for good, price, job in points if not any(_beats(p, (good, price)) for p in points)]
+    return tuple(job for _, _, job in sorted(front, key=lambda item: (item[0], item[1], item[2].name)))
+
+
+def _beats(other: tuple[float, float, SweepJob], point: tuple[float, float]) -> bool:
+    (better, cheaper, _), (good, price) = other, point
+    if better > good:
+        return cheaper <= price * (1 + SAME_TIME)
+    return better == good and cheaper * (1 + SAME_TIME) < price
+
+
+def ladder_inversions(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
+    """Where a preset breaks its promise beside the one below it, in words; jobs with the same overrides compared."""
+    groups: dict[str, dict[str, SweepJob]] = {}
+    for job in _measured(jobs, QUALITY, SPEED):
+        groups.setdefault(job.beyond_preset, {})[job.preset] = job
+    return tuple(
+        text
+        for beyond, presets in groups.items()
+        for lower, upper in pairwise([presets[name] for name in LADDER if name in presets])
+        for text in _inversions(lower, upper, f" (with {beyond})" if beyond else "")
+    )
+
+
+def _inversions(lower: SweepJob, upper: SweepJob, where: str) -> Iterator[str]:
+    before, after = lower.metrics[QUALITY], upper.metrics[QUALITY]
+    if after < before:
+        yield f"{upper.preset} reads numbers worse than {lower.preset}: F1 {after:.1%} against {before:.1%}{where}"
+    before, after = lower.metrics[SPEED], upper.metrics[SPEED]
+    if after > before:
+        yield f"{upper.preset} is faster than {lower.preset}: {after:.2f} against {before:.2f} photos a second{where}"
+
+
+def has_ladder(jobs: Sequence[SweepJob]) -> bool:
+    """Whether the sweep has two presets of the ladder to compare."""
+    return len({job.preset for job in _measured(jobs, QUALITY, SPEED)} & set(LADDER)) > 1
+
+
+def idle_params(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
+    """Swept parameters that changed nothing: there are jobs that differ in them alone, and they predict the same."""
+    done = [job for job in jobs if job.predictions]
+    names = varied(done)
+    return tuple(name for name in names if _is_idle(name, names, done))
+
+
+def _is_idle(name: str, names: Sequence[str], jobs: Sequence[SweepJob]) -> bool:
+    groups: dict[tuple[str | None, ...], list[SweepJob]] = {}
+    for job in jobs:
+        groups.setdefault(tuple(job.params.get(other) for other in names if other != name), []).append(job)
+    pairs = [group for group in groups.values() if len({job.params.get(name) for job in group}) > 1]
+    return bool(pairs) and all(len({job.predictions for job in group}) == 1 for group in pairs)
+
+
+def identical(jobs: Sequence[SweepJob]) -> tuple[tuple[SweepJob, ...], ...]:
+    """Jobs that predicted the same everywhere: what differs in their configs changed nothing."""
+    groups: dict[str, list[SweepJob]] = {}
+    for job in jobs:
+        if job.predictions:
+            groups.setdefault(job.predictions, []).append(job)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _measured(jobs: Sequence[SweepJob], *metrics: str) -> list[SweepJob]:
+    return [job for job in jobs if job.finished and all(name in job.metrics for name in metrics)]

@@ -1,0 +1,1 @@
+"""Tables from PDF pages: extraction by several methods, each judged against ground truth and against the others."""

@@ -1,0 +1,70 @@
+"""How MLflow's pages first show the runs: with headline columns in the table, and charts in an order that answers.
+
+MLflow lets a view be shared by its address: the state of the page stands in a tag of the experiment, and the address
+names the tag. Left to itself it shows no metric in the table of runs, and a chart for every metric by the alphabet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from harness.results import MISTAKES
+from harness.sweeps import HEADLINES, SPEED
+from harness.tracking.store import OpenStore
+from harness.tracking.sweeps import last_sweep, runs_page, sweep_filter
+
+VIEW = "harness"
+_TAG = f"mlflow.sharedViewState.{VIEW}"
+_COLUMNS = ("tags.`verdict`", "tags.`baseline`", *(f"metrics.`{name}`" for name in (*HEADLINES, SPEED)))
+_GAINS = tuple(f"delta/{name}" for name in ("number_f1", "ocr_accuracy", "bib_f1", "face_recall", "link_f1"))
+_CURVES = tuple(f"curve/{what}_{rate}" for what in ("bib", "face") for rate in ("precision", "recall"))
+_RUNS_SHOWN = 20
+
+
+def start_page(store: OpenStore) -> str:
+    """The chart of the last sweep, or the table of all runs where there was none; keeps the view that it shows."""
+    sweep_id = last_sweep(store)
+    state = _state(sweep_filter(sweep_id) if sweep_id else "")
+    store.client.set_experiment_tag(store.runs_experiment, _TAG, json.dumps(state, separators=(",", ":")))
+    return runs_page(store.runs_experiment, chart=bool(sweep_id), view=VIEW)
+
+
+def _state(search: str) -> dict[str, Any]:
+    charts = [
+        *_charts("headlines", "BAR", HEADLINES),
+        *_charts("gains", "BAR", _GAINS),
+        *(_card("mistakes", "IMAGE", kind, imageKeys=[kind], step=0, showRunParams=False) for kind in MISTAKES),
+        *_charts("curves", "LINE", _CURVES),
+    ]
+    sections = {
+        "headlines": "Headlines",
+        "gains": "Gain over baseline",
+        "mistakes": "Mistakes",
+        "curves": "Over score threshold",
+    }
+    return {
+        "searchFilter": search,
+        "selectedColumns": _COLUMNS,
+        "runsHiddenMode": f"FIRST_{_RUNS_SHOWN}_RUNS",
+        "compareRunCharts": charts,
+        "compareRunSections": [
+            {"uuid": key, "name": name, "display": True, "isReordered": True, "deleted": False, "isGenerated": False}
+            for key, name in sections.items()
+        ],
+        "isAccordionReordered": True,
+    }
+
+
+def _charts(section: str, kind: str, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    return [_card(section, kind, name, metricKey=name, displayName=name) for name in metrics]
+
+
+def _card(section: str, kind: str, name: str, **more: Any) -> dict[str, Any]:
+    card = {"uuid": f"{section}-{name}", "type": kind, "metricSectionId": section, "runsCountToCompare": _RUNS_SHOWN}
+    if kind == "LINE":
+        card |= {"xAxisKey": "step", "scaleType": "linear", "xAxisScaleType": "linear", "yAxisKey": "metric"}
+        card |= {"lineSmoothness": 0, "range": {}, "yAxisExpressions": [], "selectedXAxisMetricKey": ""}
+        card |= {"ignoreOutliers": False, "useGlobalXaxisKey": True, "useGlobalLineSmoothing": True}
+    return card | {"deleted": False, "isGenerated": False} | more

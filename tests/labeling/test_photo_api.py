@@ -1,0 +1,192 @@
+"""One photo through the API: saves, revisions, links that follow, ghosts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from harness.references.labels import view
+from harness.references.store import LabelStore
+from tests.labeling.conftest import BIB, FACE, OTHER_BIB, OTHER_FACE, Connect, bibs, faces, put, read
+
+
+def label(client: TestClient, photo: str) -> None:
+    """Two bibs, two faces, each face linked to the bib below it."""
+    assert put(client, photo, "bibs", bibs(BIB, OTHER_BIB)).status_code == 200
+    assert put(client, photo, "faces", faces(FACE, OTHER_FACE)).status_code == 200
+    assert put(client, photo, "links", {"links": [[0, 0], [1, 1]]}).status_code == 200
+
+
+def test_a_photo_that_nobody_touched(client: TestClient, photo: str) -> None:
+    seen = read(client, photo)
+    assert (seen["name"], seen["width"], seen["height"]) == ("a.jpg", 120, 80)
+    assert seen["bibs"] == {"labeled": False, "boxes": [], "tags": []}
+    assert seen["links"] is None
+    assert seen["completeness"] == {"bibs": False, "faces": False, "links": True, "state": "untouched"}
+    assert [ghost["answered"] for ghost in seen["ghosts"]["bibs"]] == [False, False]
+    assert seen["ghosts"]["provenance"] == {"bibs": "Backend, harness 0", "faces": "Backend, harness 0"}
+
+
+def test_what_is_saved_is_on_disk_and_comes_back(client: TestClient, photo: str, root: Path) -> None:
+    label(client, photo)
+    seen = read(client, photo)
+    assert seen["bibs"]["boxes"] == [BIB, OTHER_BIB]
+    assert seen["faces"]["boxes"] == [FACE, OTHER_FACE]
+    assert seen["completeness"]["state"] == "complete"
+    assert view(LabelStore(root), photo).links == [(0, 0), (1, 1)]
+
+
+def test_the_answer_to_a_save_is_the_photo_and_the_revision_for_the_next(client: TestClient, photo: str) -> None:
+    answer = put(client, photo, "bibs", bibs(BIB))
+    assert answer.json() == read(client, photo)
+    again = put(client, photo, "bibs", bibs(BIB, OTHER_BIB, origins=[0, None]), answer.json()["revision"])
+    assert again.status_code == 200
+    assert again.headers["etag"] == f'"{again.json()["revision"]}"'
+
+
+def test_links_follow_their_boxes(client: TestClient, photo: str) -> None:
+    label(client, photo)
+    assert put(client, photo, "bibs", bibs(OTHER_BIB, origins=[1])).json()["links"] == [[0, 1]]
+    moved = put(client, photo, "faces", faces(OTHER_FACE | {"x": 0.6}, FACE, origins=[1, 0]))
+    assert moved.json()["links"] == [[0, 0]]
+
+
+def test_a_stale_save_is_refused_with_theirs_and_loses_nothing(client: TestClient, photo: str) -> None:
+    old = read(client, photo)["revision"]
+    theirs = put(client, photo, "bibs", bibs(BIB)).json()
+    refused = put(client, photo, "bibs", bibs(OTHER_BIB), old)
+    assert refused.status_code == 409
+    assert refused.json()["error"] == "stale"
+    assert refused.json()["current"] == theirs == read(client, photo)
+    mine = client.put(f"/api/photos/{photo}/bibs", json=bibs(OTHER_BIB), headers={"If-Match": refused.headers["etag"]})
+    assert mine.json()["bibs"]["boxes"] == [OTHER_BIB]
+
+
+def test_other_photos_and_other_dimensions_do_not_conflict(client: TestClient, photo: str) -> None:
+    old = read(client, photo)["revision"]
+    other = client.get("/api/queue", params={"at": photo}).json()["next"]
+    assert put(client, other, "bibs", bibs(BIB)).status_code == 200
+    assert put(client, photo, "bibs", bibs(BIB), old).status_code == 200
+    assert put(client, photo, "faces", faces(FACE), old).status_code == 200
+
+
+def test_links_are_stale_when_the_boxes_that_they_count_have_changed(client: TestClient, photo: str) -> None:
+    label(client, photo)
+    old = read(client, photo)["revision"]
+    put(client, photo, "bibs", bibs(OTHER_BIB, BIB, origins=[1, 0]))
+    assert put(client, photo, "links", {"links": [[0, 0]]}, old).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("what", "body"),
+    [
+        ("bibs", bibs(BIB)),
+        ("faces", faces(FACE)),
+        ("links", {"links": []}),
+        ("split", {"split": "holdout"}),
+        ("bibs/tags", {"tags": ["no_bib"]}),
+        ("faces/tags", {"tags": ["no_faces"]}),
+    ],
+)
+def test_a_save_that_is_sent_again_is_answered_again(client: TestClient, photo: str, what: str, body: object) -> None:
+    if what == "split":
+        put(client, photo, "split", {"split": "iteration"})
+    old = read(client, photo)["revision"]
+    first, second = put(client, photo, what, body, old), put(client, photo, what, body, old)
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert first.json() == second.json()
+
+
+def test_a_repeated_removal_does_not_move_links_twice(client: TestClient, photo: str) -> None:
+    label(client, photo)
+    old, body = read(client, photo)["revision"], bibs(OTHER_BIB, origins=[1])
+    assert put(client, photo, "bibs", body, old).json()["links"] == [[0, 1]]
+    assert put(client, photo, "bibs", body, old).json()["links"] == [[0, 1]]
+
+
+def test_links_may_be_none_or_not_looked_for(client: TestClient, photo: str) -> None:
+    label(client, photo)
+    assert put(client, photo, "links", {"links": []}).json()["completeness"]["links"]
+    taken_back = put(client, photo, "links", {"links": None}).json()
+    assert (taken_back["links"], taken_back["completeness"]["links"]) == (None, False)
+
+
+def test_links_are_suggested_on_the_boxes_as_they_are_now(client: TestClient, photo: str) -> None:
+    not_a_bib = BIB | {"scope": "not_bib", "number": None}
+    put(client, photo, "bibs", bibs(not_a_bib, OTHER_BIB, BIB))
+    assert put(client, photo, "faces", faces(FACE, OTHER_FACE)).json()["suggested_links"] == [[1, 1], [2, 0]]
+
+
+def test_ghosts_are_accepted_and_rejected_as_boxes(client: TestClient, photo: str) -> None:
+    etag = {"If-Match": f'"{read(client, photo)["revision"]}"'}
+    answer = client.post(f"/api/photos/{photo}/bibs/ghosts", json={"accept": [0], "reject": [1]}, headers=etag).json()
+    assert [(box["number"], box["scope"]) for box in answer["bibs"]["boxes"]] == [("417", "bib"), (None, "not_bib")]
+    assert [ghost["answered"] for ghost in answer["ghosts"]["bibs"]] == [True, True]
+    assert not answer["bibs"]["labeled"]
+    again = client.post(f"/api/photos/{photo}/bibs/ghosts", json={"accept": [0], "reject": [1]}, headers=etag)
+    assert again.json() == answer
+    etag = {"If-Match": again.headers["etag"]}
+    face = client.post(f"/api/photos/{photo}/faces/ghosts", json={"reject": [0]}, headers=etag).json()
+    assert [box["scope"] for box in face["faces"]["boxes"]] == ["exclude"]
+
+
+@pytest.mark.parametrize("answers", [{"accept": [0], "reject": [0]}, {"accept": [7]}, {"accept": [-1]}])
+def test_answers_to_ghosts_that_make_no_sense_are_refused(client: TestClient, photo: str, answers: object) -> None:
+    etag = {"If-Match": f'"{read(client, photo)["revision"]}"'}
+    assert client.post(f"/api/photos/{photo}/bibs/ghosts", json=answers, headers=etag).status_code == 422
+
+
+def test_identities_become_known_names(client: TestClient, photo: str) -> None:
+    put(client, photo, "faces", faces(FACE, OTHER_FACE))
+    assert put(client, photo, "faces/1/identity", {"identity": "Grace O'Hara"}).status_code == 200
+    assert put(client, photo, "faces/9/identity", {"identity": "Nobody"}).status_code == 422
+    names = client.get("/api/names").json()
+    assert names == {
+        "names": [{"name": "Ada", "faces": 1}, {"name": "Grace O'Hara", "faces": 1}],
+        "next_anonymous": "anonymous_1",
+    }
+
+
+def test_anonymous_people_are_numbered_once_and_for_all(client: TestClient) -> None:
+    made = [client.post("/api/names/anonymous", json={}) for _ in range(2)]
+    assert [(answer.status_code, answer.json()["name"]) for answer in made] == [
+        (201, "anonymous_1"),
+        (201, "anonymous_2"),
+    ]
+    assert client.get("/api/names").json()["next_anonymous"] == "anonymous_3"
+
+
+def test_a_killed_server_has_lost_nothing_that_it_acknowledged(connect: Connect, photo: str) -> None:
+    saved = put(connect(), photo, "bibs", bibs(BIB)).json()
+    assert read(connect(), photo) == saved
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "where"),
+    [
+        ("bibs", bibs(BIB | {"x": 1.2}), "boxes.0.x"),
+        ("bibs", bibs(BIB | {"x": 0.95}), "boxes.0"),
+        ("bibs", bibs(BIB | {"x": "0.4"}), "boxes.0.x"),
+        ("bibs", bibs(BIB | {"colour": "red"}), "boxes.0.colour"),
+        ("bibs", bibs(BIB | {"scope": "face"}), "boxes.0.scope"),
+        ("bibs", bibs(BIB | {"number": "4 1 7"}), "boxes.0.number"),
+        ("bibs", {"labeled": True, "boxes": [BIB], "tags": []}, "origins"),
+        ("bibs", bibs(BIB, origins=[None, None]), "origins"),
+        ("bibs", bibs(*[BIB] * 501), "boxes"),
+        ("faces", faces(FACE | {"tags": ["funny"]}), "boxes.0.tags.0"),
+        ("links", {"links": [[0, 0], [0, 0]]}, "link"),
+        ("links", {"links": [[0, 99]]}, "link"),
+        ("split", {"split": "full"}, "split"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_field_and_changes_nothing(
+    client: TestClient, photo: str, what: str, body: object, where: str
+) -> None:
+    label(client, photo)
+    before = read(client, photo)
+    refused = put(client, photo, what, body)
+    assert refused.status_code == 422
+    assert where in refused.json()["message"]
+    assert read(client, photo) == before

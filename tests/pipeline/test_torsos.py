@@ -1,0 +1,45 @@
+"""Whose torso a number hangs on."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.pipeline.torsos import Torso
+from harness.types import Box, FaceBox
+
+TORSO = Torso(min_drop=1.0, max_drop=5.0, half_width=2.0, min_height=0.2, max_height=1.5, rival_share=0.6)
+
+
+def face(x: float, y: float = 0.2, h: float = 0.1) -> FaceBox:
+    return FaceBox(x=x - h / 2, y=y - h / 2, w=h, h=h)
+
+
+def number_at(x: float, y: float, h: float = 0.05) -> Box:
+    return Box(x=x - 0.05, y=y - h / 2, w=0.1, h=h)
+
+
+@pytest.mark.parametrize(
+    ("box", "wearer"),
+    [
+        (number_at(0.5, 0.5), 0),
+        (number_at(0.5, 0.25), None),  # in the face
+        (number_at(0.5, 0.05), None),  # a banner above
+        (number_at(0.5, 0.9), None),  # a camera credit below
+        (number_at(0.75, 0.5), None),  # beside
+        (number_at(0.5, 0.5, h=0.01), None),  # small print
+        (number_at(0.5, 0.5, h=0.3), None),  # a billboard
+    ],
+)
+def test_a_number_hangs_on_a_torso_or_on_nobody(box: Box, wearer: int | None) -> None:
+    assert TORSO.wearer([face(0.5)], box, aspect=1.0) == wearer
+
+
+def test_of_two_people_the_one_above_wears_it() -> None:
+    assert TORSO.wearer([face(0.4), face(0.55)], number_at(0.56, 0.5), aspect=1.0) == 1
+
+
+def test_a_torso_region_stays_in_the_picture() -> None:
+    region = TORSO.region(face(0.05, 0.7), aspect=1.5)
+    assert region.x == 0.0
+    assert region.y + region.h == 1.0
+    assert region.has_coords

@@ -1,0 +1,111 @@
+"""The report of a run: complete with and without a baseline, self-contained, small, and safe to open."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.report.artifacts import write_artifacts
+from harness.report.content import RunReport
+from harness.report.figures import run_figures
+from harness.report.gallery import make_gallery
+from harness.report.html import Inlined
+from harness.report.page import run_page
+from harness.results import FailedPhoto
+from harness.types import FaceBox
+from tests.report.reports import LABELS, NOTHING, RIGHT, evaluation_of, read_photo, report_of, run_of
+
+HOSTILE = "<script>alert(1)</script>\"'&$x$"
+SECTIONS = ("scorecards", "worst", "errors", "curves", "suspects", "config", "provenance")
+
+
+def page_of(report: RunReport) -> str:
+    """The page without its figures, which take longest."""
+    return run_page(report, make_gallery(report, read_photo), ())
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All files of a run whose every name is hostile."""
+    folder = tmp_path_factory.mktemp("run")
+    tagged = replace(LABELS, bib_tags=(HOSTILE,), face_tags=(HOSTILE,))
+    hostile = evaluation_of([NOTHING, RIGHT], [tagged, tagged], name=HOSTILE)
+    report = report_of(hostile, evaluation_of([RIGHT, RIGHT], [tagged, tagged]), note=HOSTILE, data=HOSTILE)
+    write_artifacts(folder, replace(report, config_yaml=HOSTILE), read_photo)
+    return folder
+
+
+def test_lost_faces_are_seen_beside_the_baseline() -> None:
+    lost = replace(RIGHT, faces=(), links=())
+    page = page_of(report_of(evaluation_of([lost] * 12), evaluation_of([RIGHT] * 12)))
+    assert "REGRESSED" in page
+    assert "face/recall fell from 100.0% to 0.0%" in page
+    assert "Newly broken: 12 photos" in page
+    assert "1 face lost" in page
+    assert page.count("<span>baseline</span>") == page.count("<span>this run</span>") == 6
+    assert "the bib was found, its face was not" in page
+    assert "Newly fixed: 0 photos" in page
+
+
+def test_without_a_baseline_the_report_is_complete_and_says_so() -> None:
+    page = page_of(report_of(evaluation_of([RIGHT, NOTHING])))
+    assert "NO BASELINE" in page
+    assert "There is no baseline to compare with" in page
+    assert [name for name in SECTIONS if f'id="{name}"' not in page] == []
+    assert "Newly broken" not in page
+
+
+def test_failed_photos_are_named_with_their_reasons() -> None:
+    failed = FailedPhoto("torn.jpg", "f" * 64, Path("x"), LABELS, "truncated file")
+    page = page_of(report_of(evaluation_of([RIGHT], failed=[failed])))
+    assert "INCOMPLETE" in page
+    assert re.search(r"<th>torn\.jpg</th><td[^>]*>truncated file</td>", page)
+
+
+def test_a_run_that_predicts_nothing_and_an_empty_set_are_told_too() -> None:
+    for predictions in ([NOTHING], []):
+        report = report_of(evaluation_of(predictions))
+        assert "Nothing was predicted with a score." in page_of(report)
+        assert all(figure.svg for figure in run_figures(report.evaluation.behaviours, report.run.slices, {}))
+
+
+def test_names_cannot_break_out_of_the_page(written: Path) -> None:
+    page = (written / "report.html").read_text()
+    assert page.count("alert(1)") > 5
+    assert "<script" not in page
+    figures = re.findall(r"<svg role.*?</svg>", page, re.DOTALL)
+    assert len(figures) == 4
+    for svg in figures:
+        ElementTree.fromstring(svg)
+
+
+def test_the_page_needs_nothing_but_itself(written: Path) -> None:
+    page = (written / "report.html").read_text()
+    assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
+    assert "url(http" not in page
+    assert len(page) < 10_000_000
+
+
+def test_pictures_stop_where_the_page_would_grow_too_large() -> None:
+    inlined = Inlined(room=100)
+    assert inlined.jpeg(b"x" * 40) is not None
+    assert inlined.jpeg(b"x" * 40) is None
+
+
+def test_suspects_are_shown_with_their_witnesses() -> None:
+    unlabelled = FaceBox(x=0.7, y=0.2, w=0.1, h=0.15, score=0.8)
+    seen = evaluation_of([replace(RIGHT, faces=(*RIGHT.faces, unlabelled))])
+    other = run_of(evaluation_of([replace(RIGHT, faces=(unlabelled,), links=())]))
+    page = page_of(report_of(seen, witnesses=[other]))
+    assert re.search(r"<b>face</b> on photo-0\.jpg<br>no label there; seen by 2 of 2 runs", page)
+
+
+def test_figures_lie_at_the_root_for_mlflows_compare_page(written: Path) -> None:
+    for name in ("precision_recall", "reliability", "error_types", "slices"):
+        content = (written / f"{name}.png").read_bytes()
+        assert content.startswith(b"\x89PNG")
+        assert len(content) < 150_000
