@@ -38,11 +38,12 @@ def main() -> None:
     def score(linker: GeometricLinker) -> float:
         seen = [photo.prediction for photo in evaluated]
         links = tuple(linker.link(one.bibs, one.faces, aspect) for one, aspect in zip(seen, aspects, strict=True))
-        if links not in known:
+        key = tuple(tuple((link.bib_index, link.face_index) for link in own) for own in links)
+        if key not in known:
             linked = [replace(one, links=own) for one, own in zip(seen, links, strict=True)]
             tally = tally_links(labels, linked, spec.thresholds.bib_iou, spec.thresholds.face_iou)
-            known[links] = tally.scorecard().rate("link_f1")
-        return known[links]
+            known[key] = tally.scorecard().rate("link_f1")
+        return known[key]
 
     linker: GeometricLinker = instantiate(trial_config(experiment, {}), "link")
     base, found = score(linker), Counter[float]()

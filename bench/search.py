@@ -45,6 +45,7 @@ SPACE = {
     "link.min_drop": {"low": 0.0, "high": 2.0, "step": 0.1},
     "link.max_drop": {"low": 2.5, "high": 8.0, "step": 0.1},
     "link.half_width": {"low": 0.3, "high": 4.0, "step": 0.1},
+    "link.threshold": {"low": 0.0, "high": 0.6, "step": 0.05},
 }
 
 

@@ -14,7 +14,9 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult
 
+from harness.evaluate import evaluate
 from harness.search import verbs
+from harness.search.searchable import trial_spec
 from harness.tracking.catalog import list_runs
 from harness.tracking.store import LocalStore
 from tests.search.conftest import WriteExperiment, digest_of
@@ -127,7 +129,8 @@ def test_what_an_agent_must_not_do_is_refused_or_does_not_exist(
     elsewhere = tmp_path / "elsewhere.yaml"
     elsewhere.write_text((desk / "experiments" / "low_bibs.yaml").read_text())
     verbs.try_point("low_bibs", HYPOTHESIS, {"link.max_drop": 2.5})
-    held_out = verbs.confirm("low_bibs").peek.trial_run
+    experiment = verbs.open_study("low_bibs").experiment
+    held_out = evaluate(trial_spec(experiment, {}, {"references.split": "holdout"})).run_id
     before = digest_of(desk / "experiments")
 
     async def script(client: Client) -> None:

@@ -249,7 +249,7 @@ def _confirmation_text(answer: Confirmation) -> str:
     others = "" if peek.all_peeks <= answer.peeks else f" (by all studies: {peek.all_peeks})"
     warning = "\nIt was looked at before: the more often, the less a verdict says." if peek.all_peeks > 1 else ""
     return (
-        f"{again}Trial {peek.trial} of {answer.study} {peek.standing} on {peek.data}.\n{peek.words}.\n"
+        f"{again}Trial {peek.trial} of {answer.study} on {peek.data}: {peek.standing}\n{peek.words}.\n"
         f"Gate over all metrics: {peek.verdict}. MLflow runs: base {peek.base_run}, trial {peek.trial_run}\n"
         f"Peeks at this holdout by this study: {answer.peeks}{others}.{warning}"
     )

@@ -79,5 +79,5 @@ def _told(objectives: Mapping[str, str], values: tuple[float, ...]) -> str:
 def _confirmed(ledger: Ledger, trial: TrialRecord) -> str:
     for peek in peeks_of(ledger):
         if peek.trial == trial.number and peek.standing:
-            return f"On the holdout it {peek.standing}: {peek.words}."
+            return f"On the holdout: {peek.standing}. {peek.words}."
     return f"Not confirmed on photos that the search has not seen: harness search confirm {ledger.experiment.study}"

@@ -114,11 +114,12 @@ class Parameter(BaseModel):
             assert chosen is not None
             return chosen
         low, high = self.ends
-        if self.is_int:
-            return trial.suggest_int(name, int(low), int(high), step=int(self.step or 1), log=self.log)
         known = self.values()
-        if known:  # the last value may lie below `high`, which Optuna would warn of
-            return float(rounded(trial.suggest_float(name, low, float(known[-1]), step=self.step)))
+        last = float(known[-1]) if known else high  # which may lie below `high`; Optuna would warn of that
+        if self.is_int:
+            return trial.suggest_int(name, int(low), int(last), step=int(self.step or 1), log=self.log)
+        if known:
+            return float(rounded(trial.suggest_float(name, low, last, step=self.step)))
         return float(rounded(trial.suggest_float(name, low, high, log=self.log)))
 
 
