@@ -80,7 +80,7 @@ def evaluate(spec: RunSpec) -> RunResult:
             judgement = comparison.judgement if comparison else judge(spec.gate, run, None)
             suspects = find_suspects(
                 {photo.sha256: photo.labels for photo in evaluated},
-                [run, *recent_runs(store, references.digest)],
+                [run, *recent_runs(store, "data.digest", references.digest)],
                 spec.thresholds,
             )
             write_run(folder, run)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from harness.labeling.suspects import Suspicion, find_suspects
 
 from harness.labeling.history import RunHistory
-from harness.labeling.suspects import Suspicion, find_suspects
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore
 from tests.labeling.conftest import Connect
