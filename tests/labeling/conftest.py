@@ -86,6 +86,17 @@ def connect(root: Path, tmp_path: Path) -> Connect:
     return connected
 
 
+@pytest.fixture(scope="session")
+def _mlruns(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("runs") / "mlruns")
+
+
+@pytest.fixture
+def kept(_mlruns: str, tmp_path: Path) -> LocalStore:
+    """A store without any runs; making its tables takes seconds, so that tests differ by experiment."""
+    return LocalStore(_mlruns, tmp_path.name)
+
+
 @pytest.fixture
 def client(connect: Connect) -> TestClient:
     return connect()
