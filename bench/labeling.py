@@ -31,6 +31,7 @@ from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.files import write_file
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
+from harness.results import Thresholds
 from harness.tracking.store import LocalStore
 
 PAGE_LIMIT, START_LIMIT = 0.3, 10.0
@@ -71,10 +72,11 @@ def measure() -> list[dict[str, Any]]:
         root = Path(folder)
         hashes = make(root)
         make_suggestions(root, hashes)
-        history = RunHistory(LocalStore(str(root / "mlruns"), "bench"), "staging")
+        source = StagingSource(LabelStore(root))
+        history = RunHistory(LocalStore(str(root / "mlruns"), "bench"), source, Thresholds(0.5, 0.5))
         linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
         start = time.process_time()
-        app = make_app(Context(StagingSource(LabelStore(root)), linker, history, ""), Access())
+        app = make_app(Context(source, linker, history), Access())
         started = time.process_time() - start
         gc.freeze()  # as the server does
         client = TestClient(app, base_url="http://127.0.0.1:8600")

@@ -46,6 +46,24 @@ def test_a_box_in_an_ignore_region_is_suspect_while_the_newest_run_sees_it() -> 
     assert suspects(bib, labels=obscured) == [("bib", 1, 1, True)]
 
 
+def test_what_a_person_called_no_face_is_settled() -> None:
+    settled = replace(LABELS, faces=(FACE, replace(STRANGER, scope=FaceScope.EXCLUDE, score=None)))
+    assert suspects(seeing(STRANGER), seeing(NEARLY), labels=settled) == []
+
+
+def test_a_run_that_never_saw_the_photo_has_no_say() -> None:
+    elsewhere = run_of(evaluation_of([seeing(), seeing(STRANGER)]))
+    elsewhere = replace(elsewhere, photo_results=elsewhere.photo_results[1:])
+    runs = [elsewhere, *(run_of(evaluation_of([each])) for each in (seeing(STRANGER), seeing(NEARLY)))]
+    (found,) = find_suspects({SHA: LABELS}, runs, THRESHOLDS)
+    assert (found.runs, found.witnesses) == (2, 2)
+
+
+def test_runs_that_agree_on_the_photos_they_share_are_one_witness() -> None:
+    runs = [run_of(evaluation_of(each)) for each in ([seeing(STRANGER)], [seeing(STRANGER), seeing()])]
+    assert find_suspects({SHA: LABELS}, runs, THRESHOLDS) == ()
+
+
 def test_a_photo_that_nobody_labelled_has_no_suspects() -> None:
     assert suspects(seeing(STRANGER), seeing(NEARLY), labels=PhotoLabels()) == []
 

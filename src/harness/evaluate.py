@@ -78,7 +78,7 @@ def evaluate(spec: RunSpec) -> RunResult:
             run = archive(spec, references, evaluation, key)
             comparison = compare(spec.gate, run, baseline.run, spec.seed) if baseline.run else None
             judgement = comparison.judgement if comparison else judge(spec.gate, run, None)
-            witnesses = [] if spec.light else [run, *recent_runs(store, references.digest)]
+            witnesses = [] if spec.light else [run, *recent_runs(store, "data.digest", references.digest)]
             labels = {photo.sha256: photo.labels for photo in evaluated}
             suspects = find_suspects(labels, witnesses, spec.thresholds)
             write_run(folder, run)

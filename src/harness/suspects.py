@@ -3,12 +3,13 @@
 Runs on the same photos that predict different things are witnesses. A box that most of them call a bib or a face, and
 that no label explains, is more likely a missing label than the same mistake made again and again. A box in an ignore
 region that the newest run sees may be a target after all. Runs that predict the same are one witness, and one
-witness is none: without a second, only ignore regions are looked at.
+witness is none: without a second, only ignore regions are looked at. What a person called no bib or no face is
+settled, and a run that never saw a photo has no say in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,13 +21,17 @@ from harness.scoring.bibs import detect_bibs
 from harness.scoring.boxes import iou
 from harness.scoring.detection import Detection
 from harness.scoring.faces import detect_faces
-from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
+from harness.types import BibBox, BibScope, FaceBox, FaceScope, PhotoLabels, PhotoPrediction
 
 #: Two runs mean the same box from this IoU on.
 SAME_BOX_IOU = 0.5
 FEWEST_WITNESSES = 2
 
+#: What a person says where there is nothing to find.
+_SETTLED = frozenset({BibScope.NOT_BIB, FaceScope.EXCLUDE})
+
 Kind = Literal["bib", "face"]
+_KINDS: tuple[Kind, ...] = ("bib", "face")
 Predictions = Mapping[str, PhotoPrediction]
 
 
@@ -50,7 +55,7 @@ class Suspect:
 
 @dataclass
 class _Sighting:
-    """One box, and the runs that see it (0 is the newest)."""
+    """One box, and the witnesses that see it (0 is the newest)."""
 
     sha256: str
     box: BibBox | FaceBox
@@ -58,8 +63,7 @@ class _Sighting:
     runs: set[int] = field(default_factory=set)
 
     def is_same(self, box: BibBox | FaceBox, ignored: bool) -> bool:
-        overlap = iou(np.array([self.box.xywh]), np.array([box.xywh]))[0]
-        return ignored is self.ignored and bool(overlap >= SAME_BOX_IOU)
+        return ignored is self.ignored and _same_place(self.box, box)
 
 
 def find_suspects(
@@ -69,30 +73,49 @@ def find_suspects(
 
     `runs` stand newest first; photos that only one side has are left alone.
     """
-    witnesses = _distinct(runs)
-    found = [
-        Suspect(sighting.sha256, kind, sighting.box, len(sighting.runs), len(witnesses), sighting.ignored)
-        for kind in ("bib", "face")
-        for sighting in _sightings(kind, labels, witnesses, thresholds)
-        if _is_suspect(sighting, len(witnesses))
-    ]
+    return suspects_among(labels, witnesses_of(runs), thresholds)
+
+
+def suspects_among(
+    labels: Mapping[str, PhotoLabels], witnesses: Sequence[Predictions], thresholds: Thresholds
+) -> tuple[Suspect, ...]:
+    """The same by witnesses, for whoever asks about single photos again and again."""
+    found = []
+    for kind in _KINDS:
+        for sighting in _sightings(kind, labels, witnesses, thresholds):
+            saw_photo = [number for number, seen in enumerate(witnesses) if sighting.sha256 in seen]
+            if _is_suspect(sighting, saw_photo):
+                runs = len(sighting.runs)
+                found.append(Suspect(sighting.sha256, kind, sighting.box, runs, len(saw_photo), sighting.ignored))
     return tuple(sorted(found, key=lambda item: (-item.runs, -(item.box.score or 0), item.sha256, item.box.xywh)))
 
 
-def _distinct(runs: Sequence[BenchmarkRun]) -> list[Predictions]:
-    """What each run predicts; runs that predict the same count once."""
-    distinct: list[Predictions] = []
+def witnesses_of(runs: Iterable[BenchmarkRun]) -> list[Predictions]:
+    """What each run predicts, newest first. Runs that agree on all photos that both have are one witness."""
+    witnesses: list[dict[str, PhotoPrediction]] = []
     for run in runs:
         predictions = {photo.sha256: photo.prediction for photo in run.photo_results}
-        if predictions not in distinct:
-            distinct.append(predictions)
-    return distinct
+        same = next((witness for witness in witnesses if _agree(witness, predictions)), None)
+        if same is None:
+            witnesses.append(predictions)
+        else:
+            same.update(predictions)
+    return list(witnesses)
 
 
-def _is_suspect(sighting: _Sighting, witnesses: int) -> bool:
+def _agree(one: Predictions, other: Predictions) -> bool:
+    both = one.keys() & other.keys()
+    return bool(both) and all(one[photo] == other[photo] for photo in both)
+
+
+def _is_suspect(sighting: _Sighting, witnesses: Sequence[int]) -> bool:
     if sighting.ignored:
-        return 0 in sighting.runs
-    return witnesses >= FEWEST_WITNESSES and 2 * len(sighting.runs) > witnesses
+        return witnesses[0] in sighting.runs
+    return len(witnesses) >= FEWEST_WITNESSES and 2 * len(sighting.runs) > len(witnesses)
+
+
+def _same_place(one: BibBox | FaceBox, other: BibBox | FaceBox) -> bool:
+    return bool(iou(np.array([one.xywh]), np.array([other.xywh]))[0] >= SAME_BOX_IOU)
 
 
 def _sightings(
@@ -113,7 +136,7 @@ def _sightings(
 def _unexplained(
     kind: Kind, labels: Mapping[str, PhotoLabels], predictions: Predictions, thresholds: Thresholds
 ) -> Iterator[tuple[str, BibBox | FaceBox, bool]]:
-    """Every predicted box that matches no target: its photo, the box, and whether it covers an ignore region."""
+    """Every predicted box that no label explains: its photo, the box, and whether it covers an ignore region."""
     photos = sorted(labels.keys() & predictions.keys())
     expected, predicted = [labels[photo] for photo in photos], [predictions[photo] for photo in photos]
     detection: Detection
@@ -129,4 +152,10 @@ def _unexplained(
     unexplained = detection.false_predictions | detection.ignored
     for row in np.flatnonzero(unexplained).tolist():
         photo_number = int(detection.predictions.photo_index[row])
-        yield photos[photo_number], boxes[row], bool(detection.ignored[row])
+        if not _is_settled(boxes[row], expected[photo_number]):
+            yield photos[photo_number], boxes[row], bool(detection.ignored[row])
+
+
+def _is_settled(box: BibBox | FaceBox, labels: PhotoLabels) -> bool:
+    labelled: tuple[BibBox | FaceBox, ...] = (labels.bibs if isinstance(box, BibBox) else labels.faces) or ()
+    return any(label.scope in _SETTLED and label.has_coords and _same_place(label, box) for label in labelled)

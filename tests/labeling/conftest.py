@@ -26,7 +26,8 @@ from harness.references.suggestions import (
     StageProvenance,
     Suggestions,
 )
-from harness.tracking.store import LocalStore
+from harness.results import Thresholds
+from harness.tracking.store import LocalStore, Store
 
 #: What a browser on the server's own pages sends along.
 HERE = "http://127.0.0.1:8600"
@@ -69,14 +70,31 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def connect(root: Path, tmp_path: Path) -> Connect:
     """A client of the app on the staging set, or on another source."""
 
-    def connected(source: LabelSource | None = None, access: Access | None = None, **options: Any) -> TestClient:
+    def connected(
+        source: LabelSource | None = None,
+        access: Access | None = None,
+        store: Store | None = None,
+        mlflow_url: str = "",
+        **options: Any,
+    ) -> TestClient:
         shown = source or StagingSource(LabelStore(root))
-        history = RunHistory(LocalStore(str(tmp_path / "mlruns"), "harness"), shown.name)
+        history = RunHistory(store or LocalStore(str(tmp_path / "mlruns"), "harness"), shown, Thresholds(0.5, 0.5))
         history.wait()
-        context = Context(shown, LINKER, history, "http://127.0.0.1:5000/")
+        context = Context(shown, LINKER, history, mlflow_url)
         return TestClient(make_app(context, access or Access()), base_url=HERE, follow_redirects=False, **options)
 
     return connected
+
+
+@pytest.fixture(scope="session")
+def _mlruns(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("runs") / "mlruns")
+
+
+@pytest.fixture
+def kept(_mlruns: str, tmp_path: Path) -> LocalStore:
+    """A store without any runs; making its tables takes seconds, so that tests differ by experiment."""
+    return LocalStore(_mlruns, tmp_path.name)
 
 
 @pytest.fixture

@@ -1,73 +1,75 @@
-"""Label suspects and the list of runs, from what runs leave in MLflow."""
+"""Label suspects as the pages have them: from the runs of the set, against the labels as they are now."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 
-from harness.labeling.history import RunHistory
-from harness.labeling.suspects import Suspicion, find_suspects
-from harness.tracking.runs import RunRecord, tracked_run
+from harness.labeling.suspicions import Suspicions
+from harness.references.labels import save_bibs, view
+from harness.references.store import LabelStore
 from harness.tracking.store import LocalStore
-from tests.labeling.conftest import Connect
+from harness.types import BibScope
+from tests.labeling.conftest import BIB, Connect, bibs, put, read
+from tests.labeling.runs import STRANGER, keep_run, seen
+from tests.report.reports import THRESHOLDS
+
+LABEL = BIB | {"x": STRANGER.x, "y": STRANGER.y, "number": "88"}
 
 
-@pytest.mark.parametrize(
-    ("runs", "expected"),
-    [
-        ([], {}),
-        ([{"a": 3}], {}),
-        ([{"a": 1}, {"a": 2}], {"a": Suspicion(2, 2)}),
-        ([{"a": 1}, {"a": 0}], {}),
-        ([{"a": 1}, {"a": 0}, {"a": 5}], {"a": Suspicion(2, 3)}),
-        ([{"a": 1, "b": 1}, {"a": 1}], {"a": Suspicion(2, 2)}),
-    ],
-)
-def test_most_of_the_runs_that_saw_a_photo_have_to_disagree(
-    runs: list[dict[str, int]], expected: dict[str, Suspicion]
-) -> None:
-    assert find_suspects(runs) == expected
+@pytest.fixture
+def witnessed(connect: Connect, photo: str, kept: LocalStore) -> TestClient:
+    """The pages after two runs on staging that see a stranger, and one on another set."""
+    store = kept.open()
+    keep_run(store, photo, seen(STRANGER, 0.9))
+    keep_run(store, photo, seen(STRANGER, 0.8))
+    keep_run(store, photo, seen(replace(STRANGER, x=0.1), 0.8), name="benchmark_v1")
+    return connect(store=kept)
 
 
 @pytest.mark.slow
-def test_runs_are_listed_and_make_suspects(connect: Connect, photo: str, tmp_path: Path) -> None:
-    store = LocalStore(str(tmp_path / "mlruns"), "harness")
-    opened = store.open()
-    for number in range(2):
-        tags = {"data.name": "staging", "verdict": "FAIL" if number else "PASS", "note": "<b>note</b>"}
-        with tracked_run(opened, opened.runs_experiment, f"run {number}", tags) as run:
-            table: dict[str, list[object]] = {"photo": ["a.jpg"], "bib_fp": [1], "face_fp": [0], "sha256": [photo]}
-            (tmp_path / "files").mkdir(exist_ok=True)
-            (tmp_path / "files" / "report.html").write_text("<h1>Report</h1>")
-            record = RunRecord(
-                params={},
-                metrics={"number/f1": 0.5},
-                tags={},
-                description="",
-                files=tmp_path / "files",
-                tables={"photos.json": table},
-            )
-            run.log(record)
-    known = RunHistory(store, "staging").wait()
-    assert [(run.name, run.verdict) for run in known.runs] == [("run 1", "FAIL"), ("run 0", "PASS")]
-    assert known.suspects == {photo: Suspicion(2, 2)}
-    assert RunHistory(store, "benchmark_v1").wait().suspects == {}
+def test_a_suspect_is_shown_until_the_label_answers_it(witnessed: TestClient, photo: str) -> None:
+    def listed(dimension: str) -> list[str]:
+        page = witnessed.get(f"/api/photos?dimension={dimension}&show=suspects").json()
+        return [each["sha256"] for each in page["photos"]]
 
-    client = connect()
-    page = client.get("/runs/").text
-    assert "PASS" in page
-    assert "50.0%" in page
-    assert "<b>note</b>" not in page
-    assert [each["sha256"] for each in client.get("/api/photos?show=suspects").json()["photos"]] == [photo]
-    assert client.get(f"/api/photos/{photo}").json()["suspect"] == {"runs": 2, "of": 2}
-    report = client.get(f"/runs/{known.runs[0].run_id}/report")
-    assert report.text == "<h1>Report</h1>"
-    assert report.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
-    assert client.get(f"/runs/{'0' * 32}/report").status_code == 404
+    assert read(witnessed, photo)["suspects"] == []  # nobody said yet that these are all bibs
+    put(witnessed, photo, "bibs", bibs(BIB))
+    (suspect,) = read(witnessed, photo)["suspects"]
+    assert (suspect["dimension"], suspect["number"], suspect["x"]) == ("bibs", "88", STRANGER.x)
+    assert suspect["reason"] == "no label there; seen by 2 of 2 runs"
+    assert (listed("bibs"), listed("faces")) == ([photo], [])
+    assert witnessed.get("/api/progress").json()["suspects"] == {"bibs": 1, "faces": 0}
+    assert "/labels/?show=suspects" in witnessed.get("/").text
+    assert witnessed.get("/labels/").text.count("label suspect</span>") == 1
+
+    put(witnessed, photo, "bibs", bibs(BIB, LABEL, origins=[0, None]))
+    assert (read(witnessed, photo)["suspects"], listed("bibs")) == ([], [])
+    put(witnessed, photo, "bibs", bibs(BIB, LABEL | {"scope": "not_bib", "number": None}, origins=[0, 1]))
+    assert read(witnessed, photo)["suspects"] == []
+    put(witnessed, photo, "bibs", bibs(BIB, origins=[0]))
+    assert listed("bibs") == [photo]
 
 
-def test_a_store_that_cannot_be_opened_is_told_on_the_page(connect: Connect, tmp_path: Path) -> None:
-    (tmp_path / "mlruns").mkdir()
-    (tmp_path / "mlruns" / "mlflow.db").write_text("this is no database")
-    assert "cannot open the MLflow store" in connect().get("/runs/").text
+def test_only_photos_that_have_changed_are_looked_at_again(root: Path, photo: str) -> None:
+    store = LabelStore(root)
+    others = sorted(store.contents().index.photos.keys() - {photo})
+    photos = [photo, *others]
+    for each in photos:
+        mine = view(store, each)
+        save_bibs(store, each, mine.bibs.model_copy(update={"labeled": True}), mine.revisions, [])
+    witnesses = [{each: seen(STRANGER, score) for each in photos} for score in (0.9, 0.8)]
+    suspicions = Suspicions(witnesses, THRESHOLDS)
+    before = suspicions.among(store.contents())
+    assert sorted(before) == sorted(photos)
+
+    mine = view(store, photo)
+    box = bibs(LABEL | {"scope": BibScope.BIB})["boxes"][0]
+    labels = type(mine.bibs).model_validate({"labeled": True, "boxes": [box], "tags": []})
+    save_bibs(store, photo, labels, mine.revisions, [None])
+    after = suspicions.among(store.contents())
+    assert sorted(after) == others
+    assert all(after[each] is before[each] for each in others)

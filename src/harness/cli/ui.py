@@ -26,7 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token", help="what others have to know with --host (default: a new one each time)")
     parser.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
     parser.add_argument(
-        "--mlflow-url", default="http://127.0.0.1:5000/", help="where `harness mlflow` runs (default: %(default)s)"
+        "--mlflow-url",
+        default="",
+        help="where MLflow's pages are, for links to runs (default: the server of tracking=server)",
     )
     add_overrides(parser)
 
@@ -39,10 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.labeling.context import Context
     from harness.labeling.history import RunHistory
     from harness.labeling.server import ServerSettings, serve
+    from harness.tracking.remote import ServerStore
 
     source = _source(config)
-    history = RunHistory(instantiate(config, "tracking"), source.name)
-    context = Context(source, instantiate(config, "link"), history, arguments.mlflow_url)
+    store = instantiate(config, "tracking")
+    history = RunHistory(store, source, instantiate(config, "scoring"))
+    pages = arguments.mlflow_url or (store.uri if isinstance(store, ServerStore) else "")
+    context = Context(source, instantiate(config, "link"), history, f"{pages.rstrip('/')}/" if pages else "")
     settings = ServerSettings(arguments.host, arguments.port, arguments.token, not arguments.no_browser)
     return serve(context, settings)
 

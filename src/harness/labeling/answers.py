@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel
 
 from harness.references.completeness import State
 from harness.references.files import BibLabels, FaceLabels, LinkPairs
 from harness.references.frozen import Manifest
 from harness.references.suggestions import GhostBib, GhostFace
+from harness.suspects import Suspect
+from harness.types import BibBox
 
 
 class GhostBibOut(GhostBib):
@@ -45,10 +49,35 @@ class CompletenessOut(Done):
 
 
 class SuspectOut(BaseModel):
-    """In how many of the last runs the pipeline saw something here that is not labelled."""
+    """A box that the labels may have wrong, and what speaks for it."""
 
+    dimension: Literal["bibs", "faces"]
+    x: float
+    y: float
+    w: float
+    h: float
+    number: str | None
     runs: int
-    of: int
+    witnesses: int
+    ignored: bool
+    reason: str
+
+    @classmethod
+    def of(cls, suspect: Suspect) -> SuspectOut:
+        """A suspect as the API gives it."""
+        box = suspect.box
+        return cls(
+            dimension="bibs" if suspect.kind == "bib" else "faces",
+            x=box.x,
+            y=box.y,
+            w=box.w,
+            h=box.h,
+            number=box.number if isinstance(box, BibBox) else None,
+            runs=suspect.runs,
+            witnesses=suspect.witnesses,
+            ignored=suspect.ignored,
+            reason=suspect.reason,
+        )
 
 
 class Photo(BaseModel):
@@ -67,7 +96,7 @@ class Photo(BaseModel):
     suggested_links: LinkPairs
     ghosts: Ghosts
     completeness: CompletenessOut
-    suspect: SuspectOut | None
+    suspects: list[SuspectOut]
 
 
 class GhostsLeft(BaseModel):
@@ -124,7 +153,7 @@ class Progress(BaseModel):
     states: dict[State, int]
     splits: dict[str, int]
     ghosts_left: GhostsLeft
-    suspects: int
+    suspects: dict[str, int]
 
 
 class KnownName(BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -15,8 +14,8 @@ from harness.labeling.answers import Photo
 from harness.labeling.history import RunHistory
 from harness.labeling.photo_state import photo_state
 from harness.labeling.source import LabelSource
-from harness.labeling.summary import PhotoRow, Summaries, Summary
-from harness.labeling.suspects import Suspicion
+from harness.labeling.summary import Dimension, PhotoRow, Summaries, Summary
+from harness.labeling.suspicions import Suspects
 from harness.pipeline.stages import Linker
 
 
@@ -27,7 +26,8 @@ class Context:
     source: LabelSource
     linker: Linker
     history: RunHistory
-    mlflow_url: str
+    #: Where MLflow's pages are; "" where nobody said.
+    mlflow_url: str = ""
 
     @cached_property
     def _summaries(self) -> Summaries:
@@ -37,13 +37,21 @@ class Context:
         """All photos as of now, in short."""
         return self._summaries.current()
 
-    def suspects(self) -> Mapping[str, Suspicion]:
-        """Photos whose labels the last runs disagree with, as far as known."""
-        return self.history.current().suspects
+    def suspects(self) -> Suspects:
+        """What the last runs hold against the labels as of now, by photo, as far as known."""
+        return self.history.current().suspicions.among(self.source.contents())
+
+    def suspected(self, dimension: Dimension) -> frozenset[str]:
+        """The photos with a suspect of a dimension; for links, of the boxes that could be linked."""
+        return frozenset(
+            photo
+            for photo, found in self.suspects().items()
+            if any(dimension in ("links", f"{suspect.kind}s") for suspect in found)
+        )
 
     def photo(self, sha256: str) -> Photo:
         """One photo as of now."""
-        return photo_state(self.source, self.linker, self.suspects(), sha256)
+        return photo_state(self.source, self.linker, self.suspects().get(sha256, ()), sha256)
 
     def row(self, sha256: str) -> PhotoRow:
         """One photo as of now, in short."""

@@ -1,45 +1,55 @@
-"""The runs in MLflow, read aside: a page shows what is known, and never waits for a database.
+"""The runs in MLflow, read aside: a page shows what is known, and never waits for a database or a server.
 
-Whoever asks sets off a new reading where the store has changed since the last one. Opening MLflow takes seconds, so it
-happens on a thread of its own.
+Whoever asks sets off a new reading where the store has changed since the last one, or may have. Opening MLflow takes
+seconds, so it happens on a thread of its own.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from harness.errors import HarnessError
-from harness.labeling.suspects import LAST_RUNS, Suspicion, find_suspects
-from harness.tracking.recent import RecentRun, false_positives, recent_runs
-from harness.tracking.store import LocalStore
+from harness.labeling.source import LabelSource
+from harness.labeling.suspicions import Suspicions
+from harness.report.html import REPORT_FILE
+from harness.results import Thresholds
+from harness.suspects import witnesses_of
+from harness.tracking.catalog import RunEntry, has_artifact, list_runs, read_artifact, recent_runs
+from harness.tracking.store import OpenStore, Store
 
-#: A change in the very moment of a reading goes unnoticed no longer than this.
+_RUNS_SHOWN = 50
+#: A change that the store does not show goes unnoticed no longer than this.
 _SECONDS_BETWEEN_LOOKS = 30.0
+_NEVER = object()
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the runs. `read` is False until the first reading is done."""
+    """What is known of the runs: the last ones, which of them have a report, and which labels they speak against.
 
+    `read` is False until the first reading is done.
+    """
+
+    suspicions: Suspicions
     read: bool = False
-    runs: Sequence[RecentRun] = ()
-    suspects: Mapping[str, Suspicion] = field(default_factory=dict)
+    experiment: str = ""
+    runs: Sequence[RunEntry] = ()
+    reports: frozenset[str] = frozenset()
     error: str = ""
 
 
 class RunHistory:
-    """The runs of a store that evaluated a reference set."""
+    """The runs of a store, and what those that evaluated a reference set say about its labels."""
 
-    def __init__(self, store: LocalStore, data_name: str) -> None:
-        self._store, self._data_name = store, data_name
+    def __init__(self, store: Store, source: LabelSource, thresholds: Thresholds) -> None:
+        self._store, self._source, self._thresholds = store, source, thresholds
         self._lock = threading.Lock()
-        self._known = Known(read=not store.exists)
-        self._stamp, self._read_at = self._current_stamp() if self._known.read else None, time.monotonic()
+        self._known = Known(Suspicions((), thresholds), read=not store.exists)
+        self._stamp = store.stamp if self._known.read else _NEVER
+        self._read_at = time.monotonic()
         self._reading: threading.Thread | None = None
 
     def current(self) -> Known:
@@ -57,31 +67,36 @@ class RunHistory:
             reading.join()
         return self._known
 
+    def report(self, run_id: str) -> bytes | None:
+        """A run's own page, where it is known to have one."""
+        return read_artifact(self._store.open(), run_id, REPORT_FILE) if run_id in self.current().reports else None
+
     def _outdated(self) -> bool:
-        stamp = self._current_stamp()
         waited = time.monotonic() - self._read_at > _SECONDS_BETWEEN_LOOKS
-        return stamp != self._stamp or (waited and bool(stamp))
+        return self._store.stamp != self._stamp or (waited and self._store.exists)
 
     def _read(self) -> None:
+        known = self._known
         try:
-            runs = recent_runs(self._store)
-            about = (run for run in runs if run.finished and run.data_name == self._data_name)
-            tables = [false_positives(run) for run in islice(about, LAST_RUNS)]
-            known = Known(True, runs, find_suspects(tables))
+            known = self._look(self._store.open())
         except HarnessError as error:
-            known = Known(True, error=str(error))
-        with self._lock:
-            self._known, self._stamp, self._read_at = known, self._current_stamp(), time.monotonic()
-            self._reading = None
+            known = Known(known.suspicions, read=True, error=str(error))
+        finally:
+            with self._lock:
+                self._known, self._stamp, self._read_at = known, self._store.stamp, time.monotonic()
+                self._reading = None
 
-    def _current_stamp(self) -> tuple[tuple[int, int], ...]:
-        files = (self._store.folder / name for name in ("mlflow.db", "mlflow.db-wal"))
-        return tuple(_stamp(path) for path in files if path.is_file())
+    def _look(self, opened: OpenStore) -> Known:
+        runs = list_runs(opened, limit=_RUNS_SHOWN)
+        # By name: the digest of a set that is being labelled changes with every label.
+        witnesses = witnesses_of(recent_runs(opened, "data.name", self._source.name))
+        suspicions = Suspicions(witnesses, self._thresholds)
+        suspicions.among(self._source.contents())
+        return Known(suspicions, True, opened.runs_experiment, runs, self._with_report(opened, runs))
 
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return (0, 0)
-    return (status.st_mtime_ns, status.st_size)
+    def _with_report(self, opened: OpenStore, runs: Sequence[RunEntry]) -> frozenset[str]:
+        """Those of the runs that have one. It is never taken away, so that a run that has one is asked once."""
+        before = self._known.reports
+        return frozenset(
+            run.run_id for run in runs if run.run_id in before or has_artifact(opened, run.run_id, REPORT_FILE)
+        )

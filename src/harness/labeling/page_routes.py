@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Query, Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from harness.labeling.context import Context, Hash, PageNumber, Shared
 from harness.labeling.queues import SHOW, TAGS, Filters
@@ -17,7 +17,9 @@ from harness.labeling.summary import DIMENSIONS, Dimension
 from harness.references.completeness import State
 from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
 from harness.references.frozen import frozen_sets
+from harness.report.verdicts import TONES
 from harness.sweeps import HEADLINES
+from harness.tracking.sweeps import run_page
 from harness.types import BibScope, FaceScope
 
 _SCOPES: dict[Dimension, list[str]] = {"bibs": list(BibScope), "faces": list(FaceScope), "links": []}
@@ -93,11 +95,14 @@ def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Qu
 @router.get("/runs/")
 def runs(request: Request, context: Shared) -> Response:
     """The last runs, as far as they have been read."""
+    known = context.history.current()
+    mlflow = {run.run_id: context.mlflow_url + run_page(known.experiment, run.run_id) for run in known.runs}
     return render(
         request,
         "runs.html",
-        known=context.history.current(),
-        mlflow_url=context.mlflow_url,
+        known=known,
+        mlflow=mlflow if context.mlflow_url else {},
+        verdicts=TONES,
         headlines={name: _HEADLINES.get(name, name) for name in HEADLINES},
     )
 
@@ -105,10 +110,9 @@ def runs(request: Request, context: Shared) -> Response:
 @router.get("/runs/{run_id}/report")
 def report(context: Shared, run_id: str) -> Response:
     """A run's own report."""
-    paths = (run.report for run in context.history.current().runs if run.run_id == run_id)
-    if (path := next(paths, None)) is None:
+    if (page := context.history.report(run_id)) is None:
         raise Refusal(404, "not_found", "no such run, or it has no report")
-    return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": _REPORT_POLICY})
+    return Response(page, media_type="text/html", headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
 @router.get("/docs/")

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from harness.labeling.answers import CompletenessOut, GhostBibOut, GhostFaceOut, Ghosts, Photo, SuspectOut
 from harness.labeling.ghosts import is_answered
 from harness.labeling.source import LabelSource
-from harness.labeling.suspects import Suspicion
 from harness.pipeline.stages import Linker
 from harness.references.completeness import completeness
 from harness.references.files import LinkPairs
 from harness.references.labels import PhotoView, view_in
 from harness.references.revisions import Revisions
 from harness.references.suggestions import StageProvenance, Suggestions
+from harness.suspects import Suspect
 from harness.types import BibScope, FaceScope
 
 _REVISION = re.compile(r'"([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})"')
 
 
-def photo_state(source: LabelSource, linker: Linker, suspects: Mapping[str, Suspicion], sha256: str) -> Photo:
+def photo_state(source: LabelSource, linker: Linker, suspects: Sequence[Suspect], sha256: str) -> Photo:
     """A photo as of now. Raises UnknownPhotoError for one that is not in the set."""
     contents = source.contents()
     seen = view_in(contents, source.root, sha256)
-    done, suspicion = completeness(contents, sha256), suspects.get(sha256)
+    done = completeness(contents, sha256)
     return Photo(
         sha256=sha256,
         name=seen.record.names[0],
@@ -39,7 +39,7 @@ def photo_state(source: LabelSource, linker: Linker, suspects: Mapping[str, Susp
         suggested_links=suggested_links(seen, linker),
         ghosts=_ghosts(seen, source.suggestions()),
         completeness=CompletenessOut(bibs=done.bibs, faces=done.faces, links=done.links, state=done.state),
-        suspect=SuspectOut(runs=suspicion.runs, of=suspicion.of) if suspicion else None,
+        suspects=[SuspectOut.of(suspect) for suspect in suspects],
     )
 
 

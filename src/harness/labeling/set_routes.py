@@ -26,7 +26,7 @@ from harness.labeling.answers import (
 from harness.labeling.context import Context, PageNumber, Shared
 from harness.labeling.queues import Filters, filtered, look
 from harness.labeling.requests import Freeze, Nothing
-from harness.labeling.summary import Dimension, PhotoRow
+from harness.labeling.summary import DIMENSIONS, Dimension, PhotoRow
 from harness.references.completeness import State
 from harness.references.files import Sha256
 from harness.references.freeze import freeze
@@ -118,12 +118,12 @@ def freeze_set(context: Shared, body: Freeze) -> Frozen:
 def queue_from(context: Context, dimension: Dimension, filters: Filters, at: str | None) -> QueueOut:
     """A queue as seen from a photo."""
     row = context.row(at) if at else None
-    return QueueOut(**asdict(look(context.summary(), dimension, filters, context.suspects(), row)))
+    return QueueOut(**asdict(look(context.summary(), dimension, filters, context.suspected(dimension), row)))
 
 
 def photo_page(context: Context, dimension: Dimension, filters: Filters, page: int) -> PhotoPage:
     """One page of a queue; a page past its end is empty."""
-    suspects = context.suspects()
+    suspects = context.suspected(dimension)
     rows = filtered(context.summary(), dimension, filters, suspects)
     start = (page - 1) * PHOTOS_PER_PAGE
     return PhotoPage(
@@ -162,5 +162,5 @@ def progress(context: Context) -> Progress:
         states=summary.states,
         splits=summary.splits,
         ghosts_left=GhostsLeft(**summary.ghosts_left),
-        suspects=len(context.suspects().keys() & summary.by_hash.keys()),
+        suspects={dimension: len(context.suspected(dimension)) for dimension in DIMENSIONS[:2]},
     )

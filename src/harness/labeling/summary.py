@@ -126,7 +126,7 @@ class Summaries:
         contents, suggestions = self._source.contents(), self._source.suggestions()
         files = (contents.index, contents.bibs, contents.faces, contents.links, suggestions)
         with self._lock, no_collection():
-            changed = _changed(self._files, files)
+            changed = changed_photos(self._files, files)
             if changed is None or any(photo not in self._summary.by_hash for photo in changed):
                 rows = [_row(contents, suggestions, photo) for photo in contents.index.photos]
                 self._summary = Summary(sorted(rows, key=_place))
@@ -140,7 +140,7 @@ def _place(row: PhotoRow) -> tuple[str, str]:
     return row.sort_key
 
 
-def _changed(before: Sequence[PhotoFile], now: Sequence[PhotoFile]) -> set[str] | None:
+def changed_photos(before: Sequence[PhotoFile], now: Sequence[PhotoFile]) -> set[str] | None:
     """The photos that changed between two states of the files; None where that cannot be told."""
     if not before:
         return None

@@ -89,26 +89,35 @@ def select(contents: Contents, root: Path, name: str, split: str) -> ReferenceSe
     for sha256, record in sorted(contents.index.photos.items(), key=lambda item: (item[1].names[0], item[0])):
         if split not in (Split.FULL, record.split):
             continue
-        bib = contents.bibs.photos.get(sha256, NO_BIBS)
-        face = contents.faces.photos.get(sha256, NO_FACES)
-        photo = ReferencePhoto(
-            sha256=sha256,
-            name=record.names[0],
-            # One that is missing is found out when it is read, and fails that photo alone.
-            path=stored.get(sha256, root / FOLDER / sha256),
-            split=record.split,
-            bib_labeled=bib.labeled,
-            bibs=tuple(box.box() for box in bib.boxes),
-            bib_tags=tuple(bib.tags),
-            face_labeled=face.done,
-            faces=tuple(box.box() for box in face.boxes),
-            face_tags=tuple(face.tags),
-            links=contents.links.links(sha256),
-        )
-        photos.append(photo)
+        # One that is missing is found out when it is read, and fails that photo alone.
+        photos.append(_reference_photo(contents, sha256, stored.get(sha256, root / FOLDER / sha256)))
     if not photos:
         raise ReferenceSetError(f"references.split: no photo of {root} is in the split {split!r}")
     return ReferenceSet(name=name, split=split, photos=tuple(photos), digest=digest(photos))
+
+
+def labels_of(contents: Contents, sha256: str) -> PhotoLabels:
+    """The labels of one photo in the form that scoring takes."""
+    return _reference_photo(contents, sha256, Path(sha256)).labels
+
+
+def _reference_photo(contents: Contents, sha256: str, path: Path) -> ReferencePhoto:
+    record = contents.index.photos[sha256]
+    bib = contents.bibs.photos.get(sha256, NO_BIBS)
+    face = contents.faces.photos.get(sha256, NO_FACES)
+    return ReferencePhoto(
+        sha256=sha256,
+        name=record.names[0],
+        path=path,
+        split=record.split,
+        bib_labeled=bib.labeled,
+        bibs=tuple(box.box() for box in bib.boxes),
+        bib_tags=tuple(bib.tags),
+        face_labeled=face.done,
+        faces=tuple(box.box() for box in face.boxes),
+        face_tags=tuple(face.tags),
+        links=contents.links.links(sha256),
+    )
 
 
 def digest(photos: Iterable[ReferencePhoto]) -> str:

@@ -8,14 +8,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.gate import MetricVerdict, Verdict
+from harness.gate import MetricVerdict
 from harness.report.canvas import Picture
 from harness.report.content import RunReport
 from harness.report.gallery import MOST_CHANGED, MOST_SUSPECTS, ChangedPhoto, Gallery
 from harness.report.html import Inlined, render
 from harness.report.mistakes import Shots, mistakes
 from harness.report.pictures import draw_photo, jpeg
-from harness.report.verdicts import MEANINGS, moved
+from harness.report.verdicts import MEANINGS, TONES, moved
 from harness.results import EvaluatedPhoto
 from harness.scoring import LinkScorecard
 from harness.scoring.format import scorecard_sections
@@ -28,15 +28,6 @@ LEGEND = (
     "Green frame: found. Red: MISSED, or misread. Orange: FALSE. Grey: not scored. Broad green line: a labelled link; "
     "thin orange line: a proposed one."
 )
-
-TONES = {
-    Verdict.IMPROVED: ("good", "▲"),
-    Verdict.REGRESSED: ("bad", "▼"),
-    Verdict.WITHIN_NOISE: ("even", "≈"),
-    Verdict.INCOMPARABLE: ("warn", "≠"),
-    Verdict.INCOMPLETE: ("warn", "!"),
-    Verdict.NO_BASELINE: ("even", "–"),
-}
 #: The scorecards' headlines: section, row and title.
 TILES = (
     ("Numbers", "F1", "Numbers, F1"),

@@ -15,6 +15,15 @@ MEANINGS = {
     Verdict.INCOMPLETE: "Something is missing, so the run is not judged.",
     Verdict.NO_BASELINE: "The run is not judged: there is nothing to judge it against.",
 }
+#: How a page shows a verdict: its tone, and the sign that says the same without colour.
+TONES = {
+    Verdict.IMPROVED: ("good", "▲"),
+    Verdict.REGRESSED: ("bad", "▼"),
+    Verdict.WITHIN_NOISE: ("even", "≈"),
+    Verdict.INCOMPARABLE: ("warn", "≠"),
+    Verdict.INCOMPLETE: ("warn", "!"),
+    Verdict.NO_BASELINE: ("even", "–"),
+}
 
 
 def moved(judgement: Judgement) -> list[str]:

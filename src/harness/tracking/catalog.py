@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -73,9 +73,10 @@ class Baseline:
     run: BenchmarkRun | None = None
 
 
-def list_runs(store: OpenStore, query: str = "") -> list[RunEntry]:
-    """Every run, newest first."""
-    return [_entry(run) for run in _search(store, store.runs_experiment, query)]
+def list_runs(store: OpenStore, query: str = "", limit: int | None = None) -> list[RunEntry]:
+    """Every run, or the last ones, newest first."""
+    found = _search(store, store.runs_experiment, query, page=limit or _PAGE)
+    return [_entry(run) for run in islice(found, limit)]
 
 
 def list_sweeps(store: OpenStore) -> list[RunEntry]:
@@ -132,20 +133,28 @@ def find_base(runs: Sequence[RunEntry], run: RunEntry) -> RunEntry:
 
 def load_run(store: OpenStore, run_id: str) -> BenchmarkRun:
     """A run from its archive."""
-    from mlflow.exceptions import MlflowException
-
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            path = Path(store.client.download_artifacts(run_id, RUN_FILE, folder))
-        except (MlflowException, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise HarnessError(f"run {run_id}: its {RUN_FILE} cannot be had from the store: {reason}") from error
+    with _downloaded(store, run_id, RUN_FILE) as path:
         return read_run(path)
 
 
-def recent_runs(store: OpenStore, data_digest: str, limit: int = RECENT) -> tuple[BenchmarkRun, ...]:
-    """The last finished runs on these data, newest first. Those that predict the same as another are left out."""
-    query = f"tags.`data.digest` = '{data_digest}' and attributes.status = 'FINISHED'"
+def read_artifact(store: OpenStore, run_id: str, name: str) -> bytes:
+    """A file that a run left."""
+    with _downloaded(store, run_id, name) as path:
+        return path.read_bytes()
+
+
+def has_artifact(store: OpenStore, run_id: str, name: str) -> bool:
+    """Whether a run left a file of this name."""
+    with _told(f"run {run_id}: its files cannot be listed"):
+        return any(item.path == name for item in store.client.list_artifacts(run_id))
+
+
+def recent_runs(store: OpenStore, tag: str, value: str, limit: int = RECENT) -> tuple[BenchmarkRun, ...]:
+    """The last finished runs with this tag, such as `data.digest`, newest first.
+
+    Those that predict the same as another are left out.
+    """
+    query = f"tags.`{tag}` = '{value}' and attributes.status = 'FINISHED'"
     distinct: dict[str, str] = {}
     for run in islice(_search(store, store.runs_experiment, query, page=4 * limit), 4 * limit):
         distinct.setdefault(run.data.tags.get("predictions.digest", run.info.run_id), str(run.info.run_id))
@@ -172,11 +181,31 @@ def find_tagged(store: OpenStore, tag: str, others: Mapping[str, str]) -> dict[s
     }
 
 
+@contextmanager
+def _downloaded(store: OpenStore, run_id: str, name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        with _told(f"run {run_id}: its {name} cannot be had from the store"):
+            path = Path(store.client.download_artifacts(run_id, name, folder))
+        yield path
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """MLflow's own errors in the words of the harness."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        yield
+    except (MlflowException, OSError) as error:
+        raise HarnessError(f"{what}: {str(error).splitlines()[0]}") from error
+
+
 def _search(store: OpenStore, experiment: str, query: str = "", page: int = _PAGE) -> Iterator[Run]:
     """Runs that match, newest first, page by page."""
     token = None
     while True:
-        found = store.client.search_runs([experiment], query, max_results=page, page_token=token)
+        with _told("the store cannot be searched"):
+            found = store.client.search_runs([experiment], query, max_results=page, page_token=token)
         yield from found
         token = found.token
         if not token:

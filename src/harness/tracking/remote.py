@@ -46,6 +46,10 @@ class ServerStore:
         """A server is there, or opening it says that it is not."""
         return True
 
+    @property
+    def stamp(self) -> None:
+        """A server says nothing unasked."""
+
     def open(self) -> OpenStore:
         """Connect, and make the experiments where they are not there yet."""
         from mlflow import MlflowClient

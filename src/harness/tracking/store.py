@@ -39,6 +39,10 @@ class Store(Protocol):
     def exists(self) -> bool:
         """Whether there is anything to look at; False only where opening would make something new."""
 
+    @property
+    def stamp(self) -> object:
+        """Differs once something new was stored; None where only opening would tell."""
+
     def open(self) -> OpenStore:
         """Make the store ready. Raises a HarnessError where that cannot be done."""
 
@@ -73,6 +77,12 @@ class LocalStore:
         """Whether anything was ever stored here."""
         return (self.folder / "mlflow.db").is_file()
 
+    @property
+    def stamp(self) -> tuple[tuple[int, int], ...]:
+        """Time and size of the files that every change touches."""
+        files = (self.folder / name for name in ("mlflow.db", "mlflow.db-wal"))
+        return tuple(_stamp(path) for path in files)
+
     def open(self) -> OpenStore:
         """Make the store ready under a lock: two processes that migrate a new database at once would ruin it."""
         from mlflow import MlflowClient
@@ -104,6 +114,14 @@ class LocalStore:
             # What `mlflow gc` does for one run; the command itself would also purge whatever else is in MLflow's bin.
             opened.client._tracking_client.store._hard_delete_run(run_id)
         return "deleted for good, artifacts included"
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return (0, 0)
+    return (status.st_mtime_ns, status.st_size)
 
 
 def quiet_mlflow() -> None:

@@ -22,6 +22,11 @@ def runs_page(experiment: str, search: str = "", chart: bool = False, view: str 
     return f"#/experiments/{experiment}/runs?workflowType=machine_learning{mode}{shared}{filtered}"
 
 
+def run_page(experiment: str, run_id: str) -> str:
+    """The address of one run in MLflow's UI."""
+    return f"#/experiments/{experiment}/runs/{run_id}"
+
+
 def sweep_filter(sweep_id: str) -> str:
     """What MLflow's search finds the jobs of a sweep by; a job that is reused belongs to several."""
     return f"tags.sweep_id LIKE '%{sweep_id}%'"

@@ -2,6 +2,7 @@
 import { edgeOf, isDrawn, moved, resized, step } from "./model/geometry.js";
 import { accepted, allAccepted, ghostsOf, openGhosts, rejected } from "./model/ghosts.js";
 import { cycled } from "./model/hit.js";
+import { suspectShapes, suspectsOf } from "./model/suspects.js";
 import { boxOf, none, realBoxes, toggled, withBox, withChange, without } from "./model/labels.js";
 import { toPhoto } from "./model/view.js";
 import { labelsAdapter } from "./parts/adapters.js";
@@ -33,7 +34,7 @@ export class BoxEditor {
       opened: () => this.#opened(),
       edited: () => this.#show(),
       saved: () => this.#saved(),
-      queued: () => this.shell.showQueue(),
+      queued: () => this.#queued(),
       said: (text, kind) => this.shell.say(text, kind),
     });
     this.shell = new Shell(this.session);
@@ -117,6 +118,12 @@ export class BoxEditor {
     if (this.conflict !== this.session.conflict) this.#show();
   }
 
+  /** A save may have settled a suspect. */
+  #queued() {
+    this.shell.showQueue();
+    if (this.shown?.suspects.length !== this.session.photo.suspects.length) this.#show();
+  }
+
   #show() {
     const { ghosts, doc, dimension } = this;
     if (!boxOf(doc, this.selected) && !ghosts.some((ghost) => ghost.id === this.selected)) this.selected = null;
@@ -125,6 +132,7 @@ export class BoxEditor {
     this.shapes.show([
       ...boxShapes(doc, visible, this.selected, dimension),
       ...theirShapes(doc, this.conflict?.theirs[dimension].boxes ?? []),
+      ...suspectShapes(suspectsOf((this.shown = this.session.photo), dimension)),
     ]);
     const { box } = this;
     this.shapes.grip(this.config.read_only ? null : box);

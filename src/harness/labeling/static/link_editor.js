@@ -2,6 +2,7 @@
 import { isDrawn } from "./model/geometry.js";
 import { boxesAt, cycled } from "./model/hit.js";
 import { dismissedLink, has, nearest, noLinks, openSuggestions, toggledLink } from "./model/pairs.js";
+import { suspectShapes, suspectsOf } from "./model/suspects.js";
 import { linkCommands } from "./link_keys.js";
 import { linksAdapter } from "./parts/adapters.js";
 import { find } from "./parts/dom.js";
@@ -117,6 +118,7 @@ export class LinkEditor {
         kind: `faces${at === this.face ? " aimed" : ""}`,
         text: this.#faceName(at),
       })),
+      ...suspectShapes(suspectsOf(this.session.photo, "links")),
     ]);
     this.form.show({
       photo: this.session.photo,

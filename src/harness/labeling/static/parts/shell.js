@@ -2,6 +2,7 @@
  * What every editor has around its photo: queue and filters, progress, the state of saving, the banner of a conflict,
  * messages, help. All of it is in the page from the start, so nothing jumps.
  */
+import { inWords, suspectsOf } from "../model/suspects.js";
 import { element, find } from "./dom.js";
 import { command, fillHelp, listen } from "./keys.js";
 
@@ -174,15 +175,16 @@ export class Shell {
     find("#previous").toggleAttribute("disabled", !queue.previous);
     find("#next").toggleAttribute("disabled", !queue.next);
     document.title = `${photo.name} · ${config.dimension}`;
-    const { completeness, suspect } = photo;
+    const { completeness } = photo;
     for (const name of ["bibs", "faces", "links"]) {
       const mark = find(`#state-${name}`);
       mark.dataset.done = String(completeness[name]);
       find(".mark", mark).textContent = completeness[name] ? "✓" : "○";
       mark.querySelector("a")?.setAttribute("href", config.pages[name] + photo.sha256);
     }
-    find("#suspect").hidden = !suspect;
-    find("#suspect").textContent = suspect ? `▲ ${suspect.runs} of ${suspect.of} runs disagree` : "";
-    find("#suspect").title = suspect ? "Most of the last runs found something here that is not labelled" : "";
+    const suspects = suspectsOf(photo, config.dimension);
+    find("#suspect").hidden = !suspects.length;
+    find("#suspect").textContent = `▲ ${suspects.length} label suspect${suspects.length === 1 ? "" : "s"}`;
+    find("#suspect").title = suspects.map(inWords).join("\n");
   }
 }

@@ -1,0 +1,62 @@
+"""The page of runs: the words of the gate, the baseline, and links only to what is there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from harness.gate import Verdict
+from harness.tracking.catalog import BASELINE_TAG
+from harness.tracking.remote import ServerStore
+from harness.tracking.store import LocalStore
+from tests.labeling.conftest import Connect
+from tests.labeling.runs import STRANGER, keep_run, seen
+
+NOBODY = "http://127.0.0.1:9"
+
+
+@pytest.mark.slow
+def test_verdicts_baseline_and_reports(connect: Connect, photo: str, kept: LocalStore) -> None:
+    store = kept.open()
+    prediction = seen(STRANGER, 0.9)
+    pinned = keep_run(store, photo, prediction, **{BASELINE_TAG: "2026-01-01", "verdict": Verdict.NO_BASELINE})
+    reported = keep_run(store, photo, prediction, "<h1>Report</h1>", verdict=Verdict.REGRESSED, note="<b>note</b>")
+    for verdict in Verdict:
+        keep_run(store, photo, prediction, verdict=verdict)
+
+    client = connect(store=kept)
+    page = client.get("/runs/").text
+    rows = re.findall(r"<tr>\s*<th scope=\"row\">.*?</tr>", page, re.DOTALL)
+    assert len(rows) == 2 + len(Verdict)
+    shown = [re.search(r'class="verdict (\w+)">(\S+) ([A-Z ]+)<', row) for row in rows]
+    assert [found.groups() for found in shown if found] == [
+        ("even", "–", "NO BASELINE"),
+        ("warn", "!", "INCOMPLETE"),
+        ("warn", "≠", "INCOMPARABLE"),
+        ("bad", "▼", "REGRESSED"),
+        ("even", "≈", "WITHIN NOISE"),
+        ("good", "▲", "IMPROVED"),
+        ("bad", "▼", "REGRESSED"),
+        ("even", "–", "NO BASELINE"),
+    ]
+    assert [pinned[:8] in row for row in rows if "★ baseline" in row] == [True]
+    assert re.findall(r"/runs/(\w+)/report", page) == [reported]
+    assert "50.0%" in page
+    assert "<b>note</b>" not in page
+    assert "#/experiments" not in page
+    assert "harness ui --mlflow-url" in page
+
+    report = client.get(f"/runs/{reported}/report")
+    assert report.text == "<h1>Report</h1>"
+    assert report.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    for absent in (pinned, "0" * 32):
+        assert client.get(f"/runs/{absent}/report").status_code == 404
+
+    page = connect(store=kept, mlflow_url="http://127.0.0.1:5000/").get("/runs/").text
+    assert f"http://127.0.0.1:5000/#/experiments/{store.runs_experiment}/runs/{reported}" in page
+
+
+def test_a_store_that_cannot_be_opened_is_told_on_the_page(connect: Connect) -> None:
+    page = connect(store=ServerStore(NOBODY, "harness")).get("/runs/").text
+    assert f"no MLflow server answers at {NOBODY}" in page
