@@ -30,7 +30,7 @@ def local_root(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("local") / "mlruns")
 
 
-@pytest.fixture(params=["local", pytest.param("server", marks=pytest.mark.slow)])
+@pytest.fixture(params=["local", pytest.param("server", marks=[pytest.mark.slow, pytest.mark.xdist_group("server")])])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> LocalStore | ServerStore:
     """A store without any runs."""
     experiment = f"test-{tmp_path.name}"

@@ -12,6 +12,7 @@ from tests.test_command_line import staging
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("server")
 def test_a_server_does_what_a_folder_does(
     harness: Harness, server_uri: str, tiny_set: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
