@@ -21,7 +21,7 @@ def test_runs_reports_and_suspects(store: LocalStore | ServerStore, tiny_set: Pa
     reported = keep_run(opened, photo, seen(STRANGER, 0.8), "<h1>Report</h1>")
     history = RunHistory(store, source, THRESHOLDS)
     known = history.wait()
-    assert ([run.run_id for run in known.runs], known.reports) == ([reported, plain], {reported})
+    assert ([run.run_id for run in known.runs], known.reports) == ([reported, plain], frozenset([reported]))
     assert known.experiment == opened.runs_experiment
     assert list(known.suspicions.among(source.contents())) == [photo]
     assert (history.report(reported), history.report(plain)) == (b"<h1>Report</h1>", None)
