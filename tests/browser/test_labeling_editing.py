@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from harness.labeling.source import StagingSource
+from harness.references.store import LabelStore
+from harness.tracking.store import LocalStore
 from tests.browser.labeling_server import (
     LabelServer,
+    ServerThread,
     boxes,
     centre,
     click,
@@ -21,6 +25,7 @@ from tests.browser.labeling_server import (
     press,
     saved,
 )
+from tests.labeling.runs import STRANGER, keep_run, seen
 
 pytestmark = pytest.mark.browser
 
@@ -286,3 +291,28 @@ def test_a_label_that_was_never_drawn_gets_its_place(tiny_server: LabelServer, t
     assert box["number"] == content["photos"][sha256]["boxes"][0]["number"]
     assert {side: box[side] for side in "xywh"} == pytest.approx({"x": 0.4, "y": 0.3, "w": 0.2, "h": 0.1}, abs=0.01)
     assert tiny_server.photo(sha256)["links"] == [[0, 0]]
+
+
+def test_a_suspect_is_outlined_until_a_label_answers_it(tiny_set: Path, tmp_path: Path, page: Page) -> None:
+    source = StagingSource(LabelStore(tiny_set))
+    photo = next(sha256 for sha256, labels in source.contents().bibs.photos.items() if labels.labeled)
+    store = LocalStore(str(tmp_path / "mlruns"), "harness").open()
+    for score in (0.9, 0.8):
+        keep_run(store, photo, seen(STRANGER, score))
+    server = ServerThread(source, tmp_path / "mlruns")
+    server.history.wait()
+    server.start()
+    open_editor(page, server, f"/faces/labels/{photo}")
+    expect(page.locator("#suspect")).to_be_hidden()
+    open_editor(page, server, f"/labels/{photo}")
+    outline = page.locator("#stage .shape.suspected")
+    expect(page.locator("#suspect")).to_have_text("▲ Bib 88? no label there; seen by 2 of 2 runs")
+    expect(outline).to_have_count(1)
+    expect(page.locator("#stage .label.suspected")).to_have_text("Bib 88? 2 of 2 runs")
+    draw(page, {"x": STRANGER.x, "y": STRANGER.y, "w": STRANGER.w, "h": STRANGER.h})
+    saved(page)
+    expect(page.locator("#suspect")).to_be_hidden()
+    expect(outline).to_have_count(0)
+    press(page, "Control+z")
+    expect(outline).to_have_count(1)
+    server.stop()

@@ -108,12 +108,12 @@ def freeze_by_keyboard(page: Page, name: str) -> None:
     expect(page.locator("#freeze-result")).to_contain_text(f"Frozen {name}: 3 photos")
 
 
-def test_by_mouse(prepared_server: LabelServer, prepared: Path, page: Page) -> None:
-    near, nobody, crowd = prepared_server.photos()
-    page.goto(prepared_server.address + "/")
+def test_by_mouse(ghost_server: LabelServer, prepared: Path, page: Page) -> None:
+    near, nobody, crowd = ghost_server.photos()
+    page.goto(ghost_server.address + "/")
     page.get_by_role("link", name="Continue labelling bibs").click()
     on_photo(page, "sample_03.jpg")
-    ghosts = prepared_server.photo(near)["ghosts"]["bibs"]
+    ghosts = ghost_server.photo(near)["ghosts"]["bibs"]
     page.mouse.dblclick(*centre(page, ghosts[0]))
     expect(page.locator("#count")).to_contain_text("1")
     drawn = {"x": 0.05, "y": 0.05, "w": 0.2, "h": 0.1}
@@ -130,11 +130,11 @@ def test_by_mouse(prepared_server: LabelServer, prepared: Path, page: Page) -> N
     page.get_by_role("radio", name="holdout").check()
     page.get_by_role("button", name="Done, next").click()
     all_done(page)
-    record = prepared_server.photo(near)
+    record = ghost_server.photo(near)
     assert boxes(record)[-1] == ("2085", "bib_clipped")
     assert {side: record["bibs"]["boxes"][-1][side] for side in "xywh"} == pytest.approx(drawn, abs=0.01)
     assert record["bibs"]["tags"] == ["partial_bib"]
-    assert prepared_server.photo(crowd)["split"] == "holdout"
+    assert ghost_server.photo(crowd)["split"] == "holdout"
 
     page.get_by_role("link", name="Faces", exact=True).click()
     page.get_by_role("link", name="sample_10.jpg").click()
@@ -147,12 +147,12 @@ def test_by_mouse(prepared_server: LabelServer, prepared: Path, page: Page) -> N
         page.get_by_role("button", name="Done, next").click()
     all_done(page)
 
-    open_editor(page, prepared_server, f"/links/{near}")
-    record = prepared_server.photo(near)
+    open_editor(page, ghost_server, f"/links/{near}")
+    record = ghost_server.photo(near)
     click(page, record["bibs"]["boxes"][0])
     click(page, record["faces"]["boxes"][0])
     saved(page)
-    assert prepared_server.photo(near)["links"] == [[0, 0]]
+    assert ghost_server.photo(near)["links"] == [[0, 0]]
     page.get_by_role("button", name="Done, next").click()
     on_photo(page, "sample_13.jpg")
     page.get_by_role("button", name="Done, next").click()

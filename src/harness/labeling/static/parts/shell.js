@@ -184,7 +184,7 @@ export class Shell {
     }
     const suspects = suspectsOf(photo, config.dimension);
     find("#suspect").hidden = !suspects.length;
-    find("#suspect").textContent = `▲ ${suspects.length} label suspect${suspects.length === 1 ? "" : "s"}`;
-    find("#suspect").title = suspects.map(inWords).join("\n");
+    find("#suspect").textContent = `▲ ${inWords(suspects)}`;
+    find("#suspect").title = `Label suspect: ${inWords(suspects)}`;
   }
 }
