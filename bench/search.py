@@ -25,7 +25,7 @@ from harness.search.ledger import Ledger
 from harness.search.loop import search
 from harness.search.outcomes import Outcome
 from harness.search.samplers import make_sampler
-from harness.search.searchable import trial_spec
+from harness.search.searchable import check_experiment, trial_spec
 from harness.search.space import point_key
 from harness.search.trials import TrialRecord, ranked
 from harness.search.verification import COLD
@@ -34,8 +34,8 @@ TRIALS, SEEDS = 40, 10
 METRIC = "link/f1"
 SPACE = {
     "face.threshold": {"low": 0.5, "high": 0.95, "step": 0.01},
-    "bib.rule.min_score": {"low": 0.3, "high": 0.98, "step": 0.01},
     "bib.rule.min_char_score": {"low": 0.1, "high": 0.98, "step": 0.01},
+    "bib.rule.clearance": {"low": 0.0, "high": 0.5, "step": 0.05},
     "bib.torso.half_width": {"low": 0.5, "high": 3.0, "step": 0.1},
     "bib.torso.max_drop": {"low": 2.0, "high": 8.0, "step": 0.1},
     "bib.torso.min_height": {"low": 0.05, "high": 0.6, "step": 0.05},
@@ -90,6 +90,7 @@ class Scorecards:
 
     def __init__(self) -> None:
         self._base = experiment("tpe", 0)
+        check_experiment(self._base)
         spec = trial_spec(self._base, {})
         self._photos, self._cache = spec.references.load().photos, spec.cache.open()
         self._known: dict[str, float] = {}

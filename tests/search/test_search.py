@@ -113,7 +113,7 @@ def test_the_proposed_preset_is_the_configuration_of_the_trial(
     write_experiment: WriteExperiment, said: Said, desk: Path, tmp_path: Path
 ) -> None:
     base = [*yaml.safe_load(write_experiment().read_text())["base"], "link.max_drop=5.0"]
-    space = {"link.max_drop": [2.5], "face": ["yunet"], "bib.rule.min_score": [0.75]}
+    space = {"link.max_drop": [2.5], "face": ["yunet"], "bib.rule.min_char_score": [0.45]}
     write_experiment(base=base, space=space, budget={"trials": 1, "minutes": 5})
     said("experiments/low_bibs.yaml")
     answer = said("propose", "low_bibs")
