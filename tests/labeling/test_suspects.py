@@ -45,6 +45,8 @@ def test_a_suspect_is_shown_until_the_label_answers_it(witnessed: TestClient, ph
     assert witnessed.get("/api/progress").json()["suspects"] == {"bibs": 1, "faces": 0}
     assert "/labels/?show=suspects" in witnessed.get("/").text
     assert witnessed.get("/labels/").text.count("label suspect</span>") == 1
+    assert "Continue labelling" in witnessed.get("/labels/").text
+    assert "Open the first" in witnessed.get("/labels/?show=suspects").text  # all done there; the rest is elsewhere
 
     put(witnessed, photo, "bibs", bibs(BIB, LABEL, origins=[0, None]))
     assert (read(witnessed, photo)["suspects"], listed("bibs")) == ([], [])
