@@ -74,7 +74,7 @@ def measure() -> list[dict[str, Any]]:
         make_suggestions(root, hashes)
         source = StagingSource(LabelStore(root))
         history = RunHistory(LocalStore(str(root / "mlruns"), "bench"), source, Thresholds(0.5, 0.5))
-        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
+        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
         start = time.process_time()
         app = make_app(Context(source, linker, history), Access())
         started = time.process_time() - start

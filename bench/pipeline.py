@@ -21,7 +21,7 @@ from harness.config import build, compose
 from harness.evaluate import predict, score
 from harness.pipeline import Pipeline
 from harness.pipeline.bibs.rapidocr import RapidOcr
-from harness.pipeline.bibs.texts import WHOLE, bounds
+from harness.pipeline.bibs.texts import bounds
 from harness.pipeline.cache import StageCache
 from harness.pipeline.faces.seen import to_faces
 from harness.pipeline.faces.yunet import YuNet
@@ -74,7 +74,7 @@ def _in_turn(photos: Sequence[ReferencePhoto], *ways: Callable[[ReferencePhoto],
 
 
 def _bare_loop(pipeline: Pipeline, photos: Sequence[ReferencePhoto]) -> None:
-    """What anybody would write: decode, find faces, find text, read what hangs below a face."""
+    """What anybody would write: decode, find faces, find text around them, read what hangs below one."""
     face, bib = pipeline.face, pipeline.bib
     assert isinstance(face, YuNet)
     assert isinstance(bib, RapidOcr)
@@ -82,9 +82,10 @@ def _bare_loop(pipeline: Pipeline, photos: Sequence[ReferencePhoto]) -> None:
         image = read_photo(photo.path, photo.sha256)
         aspect = image.shape[1] / image.shape[0]
         faces = to_faces(face._see(image), face.threshold)
-        for corners in bib._find(WHOLE, bib.long_side, image):
-            if bib.torso.wearer(faces, bounds(corners), aspect) is not None:
-                bib._read(corners, image)
+        for part, long_side, _ in bib.parts((image.shape[1], image.shape[0]), faces):
+            for corners in bib._find(part, long_side, image):
+                if bib.torso.wearer(faces, bounds(corners), aspect) is not None:
+                    bib._read(corners, image)
 
 
 def _sweep(pipeline: Pipeline, photos: Sequence[ReferencePhoto]) -> dict[str, Any]:

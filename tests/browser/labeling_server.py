@@ -84,7 +84,7 @@ class ServerThread(LabelServer):
     def __init__(self, source: LabelSource, runs: Path) -> None:
         super().__init__()
         self.history = RunHistory(LocalStore(str(runs), "harness"), source, Thresholds(0.5, 0.5))
-        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
+        linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
         app = make_app(Context(source, linker, self.history), Access())
         config = uvicorn.Config(app, port=self.port, log_level="warning", lifespan="off", ws="none")
         self._server = uvicorn.Server(config)

@@ -31,7 +31,7 @@ from harness.tracking.store import LocalStore, Store
 
 #: What a browser on the server's own pages sends along.
 HERE = "http://127.0.0.1:8600"
-LINKER = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, threshold=0.0)
+LINKER = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
 
 BIB = {"x": 0.4, "y": 0.5, "w": 0.1, "h": 0.1, "number": "417", "scope": "bib", "tags": []}
 OTHER_BIB = BIB | {"x": 0.7, "number": "62?"}

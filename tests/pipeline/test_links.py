@@ -14,7 +14,7 @@ from harness.pipeline.links.rule_of_thumb import RuleOfThumbLinker
 from harness.pipeline.stages import Linker
 from harness.types import BibBox, BibFaceLink, FaceBox
 
-LINKER = GeometricLinker(min_drop=1.0, max_drop=4.0, half_width=1.5, behind=0.5, threshold=0.0)
+LINKER = GeometricLinker(min_drop=1.0, max_drop=4.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
 THUMB = RuleOfThumbLinker(torso=2.5, slack=1.5, aside=0.5, threshold=0.0)
 HEIGHT = 0.1
 
@@ -108,6 +108,21 @@ def test_a_face_in_between_hides_the_torso_of_the_one_behind() -> None:
     assert replace(LINKER, behind=1.0).link([number], [child, grown_up], aspect=1.0) == (BibFaceLink(0, 1),)
     aside = face(0.7, 0.4)
     assert LINKER.link([number], [aside, grown_up], aspect=1.0) == (BibFaceLink(0, 1),)
+
+
+def test_of_two_torsos_in_one_place_the_nearer_hides_the_other() -> None:
+    # The spectator further back fits a little better, and the runner in front of them wears the number.
+    runner, spectator = FaceBox(x=0.42, y=0.2, w=0.16, h=0.16), face(0.59, 0.32)
+    number = bib(0.54, 0.58)
+    assert LINKER.link([number], [spectator, runner], aspect=1.0) == (BibFaceLink(0, 1),)
+    assert replace(LINKER, nearer=2.0).link([number], [spectator, runner], aspect=1.0) == (BibFaceLink(0, 0),)
+
+
+def test_a_nearer_face_far_from_the_bib_hides_nothing() -> None:
+    passer_by, runner = FaceBox(x=0.65, y=0.1, w=0.2, h=0.2), face(0.5, 0.3)
+    fit = LINKER.fit([bib(0.5, 0.55)], [passer_by, runner], aspect=1.0)
+    assert 0 < fit[0, 0] < LINKER.behind
+    assert fit[0, 1] == pytest.approx(1.0)
 
 
 def test_the_rule_of_thumb_lets_faces_choose_in_turn() -> None:

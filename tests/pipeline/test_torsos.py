@@ -43,3 +43,20 @@ def test_a_torso_region_stays_in_the_picture() -> None:
     assert region.x == 0.0
     assert region.y + region.h == 1.0
     assert region.has_coords
+
+
+def test_a_scene_is_the_part_around_all_torsos() -> None:
+    left, right = face(0.3, 0.2), face(0.6, 0.3, h=0.05)
+    scene = TORSO.scene([left, right], aspect=1.0)
+    assert scene is not None
+    for one in (TORSO.region(left, 1.0), TORSO.region(right, 1.0)):
+        assert scene.x <= one.x
+        assert scene.y <= one.y
+        assert scene.x + scene.w >= one.x + one.w
+        assert scene.y + scene.h >= one.y + one.h
+    assert scene.w < 1
+
+
+def test_there_is_no_scene_without_a_torso() -> None:
+    assert TORSO.scene([], aspect=1.0) is None
+    assert TORSO.scene([face(0.5, 0.99, h=0.02)], aspect=1.0) is None

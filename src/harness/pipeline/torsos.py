@@ -46,6 +46,15 @@ class Torso:
         middle, reach = (self.min_drop + self.max_drop) / 2, (self.max_drop - self.min_drop) / 2
         return max(abs(drop - middle) / reach, abs(aside) / self.half_width)
 
+    def scene(self, faces: Sequence[FaceBox], aspect: float) -> Box | None:
+        """The part of the picture around all torsos; none where nobody has one."""
+        regions = [region for face in faces if (region := self.region(face, aspect)).has_coords]
+        if not regions:
+            return None
+        left, top = min(region.x for region in regions), min(region.y for region in regions)
+        right, bottom = max(region.x + region.w for region in regions), max(region.y + region.h for region in regions)
+        return Box(x=left, y=top, w=right - left, h=bottom - top)
+
     def region(self, face: FaceBox, aspect: float) -> Box:
         """The part of the picture that the torso takes up, with room for a number at its edge."""
         width = (self.half_width + 1) * face.h / aspect

@@ -1,10 +1,11 @@
 """Bibs by reading: text is found in the photo, and what hangs on somebody's torso and looks like a number is read.
 
-Text is looked for in the whole photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of
-it, and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels
-high. Pieces of text are read from the photo's own pixels, however small the picture was that they were found in, once
-for each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, only text on a
-torso is read: clocks, banners, sponsors and camera credits hang on nobody.
+Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of it,
+and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high.
+Pieces of text are read from the photo's own pixels, however small the picture was that they were found in, once for
+each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, text is looked for in
+the rectangle around all torsos alone, and only text on a torso is read: clocks, banners, sponsors and camera credits
+hang on nobody.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pydantic import Field
 
 from harness.checks import Pixels, Share
 from harness.pipeline.bibs.readings import NumberRule, Plate, Reading
-from harness.pipeline.bibs.texts import Corners, bounds, crop, is_cut, tiles, widen
+from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, in_blocks, is_cut, tiles, widen
 from harness.pipeline.bibs.voting import Sighting, elect, merge, without_rivals
 from harness.pipeline.images import scale_to, straighten
 from harness.pipeline.looks import Image, Look
@@ -36,6 +37,8 @@ _SMALLEST_FACE = 8
 _LARGEST_FACTOR = 4
 #: Text lower than this many pixels is enlarged as it is cut out, which keeps more of it than enlarging it afterwards.
 _READ_HEIGHT = 64
+#: What the recognizer scales the height of a text to.
+_READ_INPUT_HEIGHT = 48
 
 PixelsOrNone = Annotated[int, Field(ge=0, le=16384)]
 
@@ -50,6 +53,7 @@ class RapidOcr:
     tiles: Annotated[int, Field(ge=1, le=4)]
     torso_faces: tuple[Pixels, ...]
     margins: Annotated[tuple[Share, ...], Field(min_length=1)]
+    read_width: Annotated[int, Field(ge=48, le=3200)]
     guided: bool
     preprocessing: Preprocessing
     torso: Torso
@@ -67,11 +71,15 @@ class RapidOcr:
         """The weights in use."""
         return (self.detector, self.recognizer)
 
+    @property
+    def _engine(self) -> Any:
+        return _engine(self.detector, self.recognizer, self.read_width)
+
     def load(self) -> None:
         """Open both models; RapidOCR does so on first use, which must not count as work on the first photo."""
-        engine, blank = _engine(self.detector, self.recognizer), np.full((64, 64, 3), 255, dtype=np.uint8)
-        engine(blank, use_det=True, use_rec=False)
-        engine(blank, use_det=False, use_rec=True, return_word_box=True)
+        blank = np.full((64, 64, 3), 255, dtype=np.uint8)
+        self._engine(blank, use_det=True, use_rec=False)
+        self._engine(blank, use_det=False, use_rec=True, return_word_box=True)
 
     def read(self, look: Look, faces: Sequence[FaceBox]) -> tuple[BibBox, ...]:
         """Find text, read what may be a bib number, and put a bib around it."""
@@ -87,7 +95,9 @@ class RapidOcr:
     def _sightings(self, look: Look, faces: Sequence[FaceBox]) -> Iterator[Sighting]:
         """Every piece of text that may be a whole number on a torso, read once for each margin."""
         aspect = look.size[0] / look.size[1]
-        for part, long_side, closer in self._parts(look, faces):
+        for part, long_side, closer in self.parts(look.size, faces):
+            if self.guided:
+                look.step("bib.guided", int(not closer and part != WHOLE))
             for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
                 box = bounds(corners)
                 if is_cut(box, part, self.rule.clearance, aspect):
@@ -98,12 +108,15 @@ class RapidOcr:
                 if wearer is not None or not self.guided:
                     yield Sighting(box, tuple(self._readings(look, corners, wearer, closer)))
 
-    def _parts(self, look: Look, faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int, bool]]:
+    def parts(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int, bool]]:
         """The parts to look at, the pixels that the long side of each is scaled to, and whether it is a torso."""
-        width, height = look.size
+        width, height = size
         if self.long_side:
-            for tile in tiles(self.tiles):
-                yield tile, round(self.long_side * max(tile.w, tile.h)), False
+            factor = self.long_side / max(size)
+            scene = self.torso.scene(faces, width / height) if self.guided else WHOLE
+            if scene is not None:
+                for tile in tiles(in_blocks(scene, (width * factor, height * factor)), self.tiles):
+                    yield tile, max(1, round(factor * max(tile.w * width, tile.h * height))), False
         for face in faces:
             region, pixels = self.torso.region(face, width / height), face.h * height
             long_side = max(region.w * width, region.h * height)
@@ -129,7 +142,7 @@ class RapidOcr:
     def _find(self, part: Box, long_side: int, image: Image) -> list[Corners]:
         cropped, left, top = crop(image, part)
         scaled, factor = scale_to(self.preprocessing(cropped), long_side)
-        found = _engine(self.detector, self.recognizer)(scaled, use_det=True, use_rec=False).boxes
+        found = self._engine(scaled, use_det=True, use_rec=False).boxes
         if found is None:
             return []
         corners = (found / factor + (left, top)) / (image.shape[1], image.shape[0])
@@ -137,15 +150,14 @@ class RapidOcr:
 
     def _read(self, corners: Corners, image: Image) -> tuple[str, list[float]]:
         straight = straighten(image, np.array(corners) * (image.shape[1], image.shape[0]), _READ_HEIGHT)
-        engine = _engine(self.detector, self.recognizer)
-        seen = engine(self.preprocessing(straight), use_det=False, use_rec=True, return_word_box=True)
+        seen = self._engine(self.preprocessing(straight), use_det=False, use_rec=True, return_word_box=True)
         text, scores = seen.txts[0], seen.word_results[0].confs
         visible = [(c, float(score)) for c, score in zip(text, scores, strict=False) if not c.isspace()]
         return "".join(c for c, _ in visible), [score for _, score in visible]
 
 
-@lru_cache(maxsize=1)
-def _engine(detector: Weights, recognizer: Weights) -> Any:
+@lru_cache(maxsize=2)
+def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
     from rapidocr import RapidOCR
 
     return RapidOCR(
@@ -158,5 +170,6 @@ def _engine(detector: Weights, recognizer: Weights) -> Any:
             "Det.limit_side_len": _NO_LIMIT,
             "Det.model_path": str(detector.locate()),
             "Rec.model_path": str(recognizer.locate()),
+            "Rec.rec_img_shape": [3, _READ_INPUT_HEIGHT, read_width],
         }
     )

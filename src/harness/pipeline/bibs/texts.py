@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,18 +16,32 @@ Corners = list[list[float]]
 WHOLE = Box(x=0.0, y=0.0, w=1.0, h=1.0)
 #: A tile reaches this share of its size over its neighbours, so that a number on the seam is whole in one of them.
 _TILE_OVERLAP = 0.2
+#: The text detector works in blocks of so many pixels, and stretches a picture that does not consist of whole ones.
+_BLOCK = 32
 
 
-def tiles(count: int) -> Iterator[Box]:
-    """The photo, or `count` by `count` overlapping parts of it."""
+def tiles(scene: Box, count: int) -> Iterator[Box]:
+    """A part of the photo as `count` by `count` overlapping parts."""
     if count == 1:
-        yield WHOLE
+        yield scene
         return
     size = 1 / (count - (count - 1) * _TILE_OVERLAP)
+    width, height, step = scene.w * size, scene.h * size, 1 - _TILE_OVERLAP
     for row in range(count):
         for column in range(count):
-            step = size * (1 - _TILE_OVERLAP)
-            yield Box(x=column * step, y=row * step, w=size, h=size)
+            yield Box(x=scene.x + column * width * step, y=scene.y + row * height * step, w=width, h=height)
+
+
+def in_blocks(part: Box, size: tuple[float, float]) -> Box:
+    """A part of a picture of that size, made larger until it consists of whole blocks or ends where the picture does.
+
+    It moves by whole blocks as well, so that a face that was found a little to the side asks for the same part again.
+    """
+    width, height = size
+    left, top = (math.floor(edge / _BLOCK) * _BLOCK for edge in (part.x * width, part.y * height))
+    right = min(math.ceil((part.x + part.w) * width / _BLOCK) * _BLOCK, width)
+    bottom = min(math.ceil((part.y + part.h) * height / _BLOCK) * _BLOCK, height)
+    return Box(x=left / width, y=top / height, w=(right - left) / width, h=(bottom - top) / height)
 
 
 def crop(image: Image, part: Box) -> tuple[Image, int, int]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
 from harness.checks import Positive, Share
@@ -24,14 +26,16 @@ Floats = NDArray[np.float64]
 class GeometricLinker:
     """A bib's centre lies `min_drop` to `max_drop` face heights below the face's centre, at most `half_width` aside.
 
-    A face between a bib and another face hides the torso of the one behind it: the fit of that pair is multiplied by
-    `behind`. Pairs that fit less than `threshold` are refused.
+    A torso can be hidden by somebody in front of it, and then the fit of the pair is multiplied by `behind`: by one whose
+    face is between the bib and the other face, or by one whose face is at least `nearer` times as high and fits the bib
+    nearly as well (by more than `behind` of the other's fit). Pairs that fit less than `threshold` are refused.
     """
 
     min_drop: float
     max_drop: float
     half_width: Positive
     behind: Share
+    nearer: Annotated[float, Field(ge=1)]
     threshold: Share
 
     def __post_init__(self) -> None:
@@ -59,7 +63,10 @@ class GeometricLinker:
         across, down = 1 - (aside / self.half_width) ** 2, 1 - ((drop - middle) / reach) ** 2
         fit = np.maximum(across, 0.0) * np.maximum(down, 0.0)
         half_widths = np.array([box.w * aspect / 2 for box in faces])
-        return np.asarray(np.where(_is_behind(bib, face, half_widths), self.behind * fit, fit), dtype=np.float64)
+        in_front = height >= self.nearer * height[:, None]
+        covered = (in_front & (fit[:, None] > self.behind * fit[:, :, None])).any(axis=2)
+        hidden = covered | _is_behind(bib, face, half_widths)
+        return np.asarray(np.where(hidden, self.behind * fit, fit), dtype=np.float64)
 
 
 def _centres(boxes: Sequence[Box], aspect: float) -> Floats:
