@@ -32,6 +32,7 @@ from harness.scoring import (
     Tally,
     format_scorecard,
     markdown_scorecard,
+    scorecard_sections,
 )
 from harness.scoring.uncertainty import tally_sides
 from harness.types import PhotoPrediction
@@ -162,7 +163,7 @@ class BenchmarkRun:
 
     def markdown(self) -> str:
         """The same for MLflow's description of a run."""
-        table = markdown_scorecard(**self.cards, slices=self.slices, intervals=self.intervals)
+        table = markdown_scorecard(scorecard_sections(**self.cards, slices=self.slices, intervals=self.intervals))
         return "\n\n".join([table, *(f"```\n{extra.text}\n```" for extra in self.extras)])
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from harness.scoring import (
     NumberScorecard,
     format_scorecard,
     markdown_scorecard,
+    scorecard_sections,
 )
 
 BIB = BibScorecard(3, 1, 2, ignored=1, photos=4, ocr_correct=2, ocr_total=3, ocr_partial=1)
@@ -45,6 +46,6 @@ def test_link_causes_and_number_statuses_are_told() -> None:
 
 
 def test_markdown_has_a_row_a_rate() -> None:
-    lines = markdown_scorecard(bib=BIB).splitlines()
+    lines = markdown_scorecard(scorecard_sections(bib=BIB)).splitlines()
     assert lines[2] == "| Bib detection | precision | 75.0% |  | 3 of 4 |"
     assert len(lines) == 2 + 6

@@ -20,7 +20,7 @@ from harness.scoring.error_types import (
     tally_face_errors,
 )
 from harness.scoring.faces import FaceScorecard, score_faces, tally_faces
-from harness.scoring.format import format_scorecard, markdown_scorecard
+from harness.scoring.format import format_scorecard, markdown_scorecard, scorecard_sections
 from harness.scoring.fuzzy_tables import CellAssignment, CellPair, assign_cells, compute_fuzzy_accuracy
 from harness.scoring.grade_report import GradeReport, ImageGrade, MatchGrade
 from harness.scoring.grading import grade
@@ -97,6 +97,7 @@ __all__ = [
     "score_faces",
     "score_links",
     "score_retrieval",
+    "scorecard_sections",
     "similarities",
     "similarity",
     "slice_bibs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.scoring.bibs import BibScorecard
@@ -52,22 +52,12 @@ def format_scorecard(
     return "\n".join(lines[1:])
 
 
-def markdown_scorecard(
-    bib: BibScorecard | None = None,
-    face: FaceScorecard | None = None,
-    link: LinkScorecard | None = None,
-    number: NumberScorecard | None = None,
-    bib_errors: BibErrorScorecard | None = None,
-    face_errors: FaceErrorScorecard | None = None,
-    slices: Sequence[Slice] = (),
-    intervals: Mapping[str, Interval] | None = None,
-) -> str:
+def markdown_scorecard(sections: Iterable[Section]) -> str:
     """The scorecards as one Markdown table."""
     lines = ["| scorecard | rate | value | 95 % interval | n |", "| --- | --- | ---: | --- | --- |"]
-    for section in scorecard_sections(bib, face, link, number, bib_errors, face_errors, slices, intervals):
-        lines += [
-            f"| {section.title} | {row.label} | {row.value} | {row.interval} | {row.basis} |" for row in section.rows
-        ]
+    lines += [
+        f"| {s.title} | {row.label} | {row.value} | {row.interval} | {row.basis} |" for s in sections for row in s.rows
+    ]
     return "\n".join(lines)
 
 
