@@ -57,9 +57,21 @@ def _answer(context: Context, sha256: str, response: Response) -> Photo:
     return photo
 
 
-def _saved(context: Context, sha256: str, response: Response, save: Callable[[LabelStore], None]) -> Photo:
-    save(context.source.writable())
-    return _answer(context, sha256, response)
+#: Saves labels of the photo of an address, given the store, the photo and the revisions that were read.
+Save = Callable[[LabelStore, str, Revisions], None]
+
+
+def _writer(context: Shared, sha256: Hash, based_on: BasedOn, response: Response) -> Callable[[Save], Photo]:
+    """What every write does: save, then answer with the photo as it is after that."""
+
+    def write(save: Save) -> Photo:
+        save(context.source.writable(), sha256, based_on)
+        return _answer(context, sha256, response)
+
+    return write
+
+
+Write = Annotated[Callable[[Save], Photo], Depends(_writer)]
 
 
 @router.get("")
@@ -69,79 +81,69 @@ def read_photo(context: Shared, sha256: Hash, response: Response) -> Photo:
 
 
 @router.put("/bibs")
-def put_bibs(context: Shared, sha256: Hash, body: SaveBibs, based_on: BasedOn, response: Response) -> Photo:
+def put_bibs(body: SaveBibs, write: Write) -> Photo:
     """Set all bibs of a photo. Links follow their boxes as `origins` says."""
-    return _saved(
-        context, sha256, response, lambda store: save_bibs(store, sha256, body.labels(), based_on, body.origins)
-    )
+    return write(lambda store, photo, seen: save_bibs(store, photo, body.labels(), seen, body.origins))
 
 
 @router.put("/faces")
-def put_faces(context: Shared, sha256: Hash, body: SaveFaces, based_on: BasedOn, response: Response) -> Photo:
+def put_faces(body: SaveFaces, write: Write) -> Photo:
     """Set all faces of a photo. Links follow their boxes as `origins` says."""
-    return _saved(
-        context, sha256, response, lambda store: save_faces(store, sha256, body.labels(), based_on, body.origins)
-    )
+    return write(lambda store, photo, seen: save_faces(store, photo, body.labels(), seen, body.origins))
 
 
 @router.put("/links")
-def put_links(context: Shared, sha256: Hash, body: SaveLinks, based_on: BasedOn, response: Response) -> Photo:
+def put_links(body: SaveLinks, write: Write) -> Photo:
     """Set all links of a photo: pairs of positions, bib first."""
-    return _saved(context, sha256, response, lambda store: save_links(store, sha256, body.links, based_on))
+    return write(lambda store, photo, seen: save_links(store, photo, body.links, seen))
 
 
 @router.put("/split")
-def put_split(context: Shared, sha256: Hash, body: SaveSplit, based_on: BasedOn, response: Response) -> Photo:
+def put_split(body: SaveSplit, write: Write) -> Photo:
     """Move a photo to another split."""
-    return _saved(context, sha256, response, lambda store: save_split(store, sha256, body.split, based_on))
+    return write(lambda store, photo, seen: save_split(store, photo, body.split, seen))
 
 
 @router.put("/bibs/tags")
-def put_bib_tags(context: Shared, sha256: Hash, body: SaveBibTags, based_on: BasedOn, response: Response) -> Photo:
+def put_bib_tags(body: SaveBibTags, write: Write) -> Photo:
     """Set the photo's tags about bibs, and nothing else."""
-    return _saved(context, sha256, response, lambda store: save_bib_tags(store, sha256, body.tags, based_on))
+    return write(lambda store, photo, seen: save_bib_tags(store, photo, body.tags, seen))
 
 
 @router.put("/faces/tags")
-def put_face_tags(context: Shared, sha256: Hash, body: SaveFaceTags, based_on: BasedOn, response: Response) -> Photo:
+def put_face_tags(body: SaveFaceTags, write: Write) -> Photo:
     """Set the photo's tags about faces, and nothing else."""
-    return _saved(context, sha256, response, lambda store: save_face_tags(store, sha256, body.tags, based_on))
+    return write(lambda store, photo, seen: save_face_tags(store, photo, body.tags, seen))
 
 
 @router.put("/faces/{face}/identity")
-def put_identity(
-    context: Shared, sha256: Hash, face: Position, body: SaveIdentity, based_on: BasedOn, response: Response
-) -> Photo:
+def put_identity(face: Position, body: SaveIdentity, write: Write) -> Photo:
     """Say whose face it is."""
-    return _saved(context, sha256, response, lambda store: save_identity(store, sha256, face, body.identity, based_on))
+    return write(lambda store, photo, seen: save_identity(store, photo, face, body.identity, seen))
 
 
 @router.post("/bibs/ghosts")
-def answer_bib_ghosts(
-    context: Shared, sha256: Hash, body: AnswerGhosts, based_on: BasedOn, response: Response
-) -> Photo:
+def answer_bib_ghosts(body: AnswerGhosts, write: Write) -> Photo:
     """Turn suggested bibs into labels, or into known non-bibs."""
 
-    def save(store: LabelStore) -> None:
-        before, suggestions = view(store, sha256).bibs, store.suggestions().photos.get(sha256)
+    def save(store: LabelStore, photo: str, seen: Revisions) -> None:
+        before, suggestions = view(store, photo).bibs, store.suggestions().photos.get(photo)
         labels = answer_bibs(before, suggestions.bibs if suggestions else [], body.accept, body.reject)
-        save_bibs(store, sha256, labels, based_on, _appended(len(before.boxes), len(labels.boxes)))
+        save_bibs(store, photo, labels, seen, _appended(len(before.boxes), len(labels.boxes)))
 
-    return _saved(context, sha256, response, save)
+    return write(save)
 
 
 @router.post("/faces/ghosts")
-def answer_face_ghosts(
-    context: Shared, sha256: Hash, body: AnswerGhosts, based_on: BasedOn, response: Response
-) -> Photo:
+def answer_face_ghosts(body: AnswerGhosts, write: Write) -> Photo:
     """Turn suggested faces into labels, or into known non-faces."""
 
-    def save(store: LabelStore) -> None:
-        before, suggestions = view(store, sha256).faces, store.suggestions().photos.get(sha256)
+    def save(store: LabelStore, photo: str, seen: Revisions) -> None:
+        before, suggestions = view(store, photo).faces, store.suggestions().photos.get(photo)
         labels = answer_faces(before, suggestions.faces if suggestions else [], body.accept, body.reject)
-        save_faces(store, sha256, labels, based_on, _appended(len(before.boxes), len(labels.boxes)))
+        save_faces(store, photo, labels, seen, _appended(len(before.boxes), len(labels.boxes)))
 
-    return _saved(context, sha256, response, save)
+    return write(save)
 
 
 def _appended(before: int, now: int) -> list[int | None]:

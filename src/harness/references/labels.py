@@ -80,7 +80,7 @@ def save_bibs(
 ) -> None:
     """Set the bib labels of a photo; `origins` says which old box each new one was."""
     with _edit(store, photo) as draft:
-        _put_bibs(store.root, draft, photo, labels, based_on, origins)
+        _put(store.root, draft, photo, labels, based_on, origins)
 
 
 def save_faces(
@@ -88,7 +88,7 @@ def save_faces(
 ) -> None:
     """Set the face labels of a photo; `origins` says which old box each new one was. New names become known."""
     with _edit(store, photo) as draft:
-        _put_faces(store.root, draft, photo, labels, based_on, origins)
+        _put(store.root, draft, photo, labels, based_on, origins)
 
 
 def save_links(store: LabelStore, photo: str, pairs: LinkPairs | None, based_on: Revisions) -> None:
@@ -116,7 +116,7 @@ def save_bib_tags(store: LabelStore, photo: str, tags: Sequence[BibPhotoTag], ba
     with _edit(store, photo) as draft:
         before: BibLabels = draft.record(BibGroundTruth, photo) or NO_BIBS
         labels = BibLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags))
-        _put_bibs(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
+        _put(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
 
 
 def save_face_tags(store: LabelStore, photo: str, tags: Sequence[FacePhotoTag], based_on: Revisions) -> None:
@@ -124,7 +124,7 @@ def save_face_tags(store: LabelStore, photo: str, tags: Sequence[FacePhotoTag], 
     with _edit(store, photo) as draft:
         before: FaceLabels = draft.record(FaceGroundTruth, photo) or NO_FACES
         labels = FaceLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags))
-        _put_faces(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
+        _put(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
 
 
 def save_identity(store: LabelStore, photo: str, face: int, identity: str | None, based_on: Revisions) -> None:
@@ -136,7 +136,7 @@ def save_identity(store: LabelStore, photo: str, face: int, identity: str | None
         boxes = list(before.boxes)
         boxes[face] = boxes[face].model_copy(update={"identity": identity})
         labels = before.model_copy(update={"boxes": boxes})
-        _put_faces(store.root, draft, photo, labels, based_on, range(len(boxes)))
+        _put(store.root, draft, photo, labels, based_on, range(len(boxes)))
 
 
 def new_anonymous(store: LabelStore) -> str:
@@ -184,29 +184,22 @@ def _edit(store: LabelStore, photo: str) -> Iterator[Draft]:
         yield draft
 
 
-def _put_bibs(
-    root: Path, draft: Draft, photo: str, labels: BibLabels, based_on: Revisions, origins: Origins | None
+def _put(
+    root: Path, draft: Draft, photo: str, labels: BibLabels | FaceLabels, based_on: Revisions, origins: Origins | None
 ) -> None:
-    if not is_new(root, draft, photo, based_on, BibGroundTruth, labels):
+    """Set the labels of one dimension; what follows from that, too."""
+    is_bibs = isinstance(labels, BibLabels)
+    kind = BibGroundTruth if is_bibs else FaceGroundTruth
+    if not is_new(root, draft, photo, based_on, kind, labels):
         return
-    before = draft.record(BibGroundTruth, photo) or NO_BIBS
     if pairs := draft.record(BibFaceLinks, photo):
-        moved = destinations(before.boxes, labels.boxes, origins, (bib for bib, _ in pairs))
-        draft.put(BibFaceLinks, photo, follow(pairs, moved, None))
-    draft.put(BibGroundTruth, photo, labels)
-
-
-def _put_faces(
-    root: Path, draft: Draft, photo: str, labels: FaceLabels, based_on: Revisions, origins: Origins | None
-) -> None:
-    if not is_new(root, draft, photo, based_on, FaceGroundTruth, labels):
-        return
-    before = draft.record(FaceGroundTruth, photo) or NO_FACES
-    if pairs := draft.record(BibFaceLinks, photo):
-        moved = destinations(before.boxes, labels.boxes, origins, (face for _, face in pairs))
-        draft.put(BibFaceLinks, photo, follow(pairs, None, moved))
-    draft.put(FaceGroundTruth, photo, labels)
-    know_names(draft, (box.identity for box in labels.boxes))
+        before = draft.record(kind, photo)
+        linked = (bib if is_bibs else face for bib, face in pairs)
+        moved = destinations(before.boxes if before else [], labels.boxes, origins, linked)
+        draft.put(BibFaceLinks, photo, follow(pairs, moved, None) if is_bibs else follow(pairs, None, moved))
+    draft.put(kind, photo, labels)
+    if isinstance(labels, FaceLabels):
+        know_names(draft, (box.identity for box in labels.boxes))
 
 
 def _check_positions(draft: Draft, photo: str, pairs: LinkPairs) -> None:
