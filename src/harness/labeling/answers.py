@@ -132,19 +132,6 @@ class PhotoPage(BaseModel):
     photos: list[PhotoSummary]
 
 
-class QueueOut(BaseModel):
-    """A queue as seen from one photo."""
-
-    dimension: str
-    total: int
-    done: int
-    position: int | None
-    first: str | None
-    previous: str | None
-    next: str | None
-    next_incomplete: str | None
-
-
 class Progress(BaseModel):
     """How far the set is labelled, in photos."""
 

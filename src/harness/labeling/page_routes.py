@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Query, Request
@@ -151,7 +152,7 @@ def editor_config(context: Context, dimension: Dimension, sha256: str, filters: 
         "dimension": dimension,
         "read_only": context.source.read_only,
         "photo": context.photo(sha256).model_dump(mode="json"),
-        "queue": queue_from(context, dimension, filters, sha256).model_dump(mode="json"),
+        "queue": asdict(queue_from(context, dimension, filters, sha256)),
         "filters": filters.model_dump(),
         "query": filters.query,
         "pages": PAGES,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -21,10 +20,9 @@ from harness.labeling.answers import (
     PhotoPage,
     PhotoSummary,
     Progress,
-    QueueOut,
 )
 from harness.labeling.context import Context, PageNumber, Shared
-from harness.labeling.queues import Filters, filtered, look
+from harness.labeling.queues import Filters, Queue, filtered, look
 from harness.labeling.requests import Freeze, Nothing
 from harness.labeling.summary import DIMENSIONS, Dimension, PhotoRow
 from harness.references.completeness import State
@@ -59,7 +57,7 @@ def alive() -> Alive:
 
 
 @router.get("/queue")
-def read_queue(context: Shared, query: Annotated[QueueQuery, Query()]) -> QueueOut:
+def read_queue(context: Shared, query: Annotated[QueueQuery, Query()]) -> Queue:
     """Where to go from a photo: previous, next, next incomplete; and how far the queue is done."""
     return queue_from(context, query.dimension, query, query.at)
 
@@ -115,10 +113,10 @@ def freeze_set(context: Shared, body: Freeze) -> Frozen:
     return Frozen(**FrozenOut.of(manifest).model_dump(), warning=warning if partial or untouched else None)
 
 
-def queue_from(context: Context, dimension: Dimension, filters: Filters, at: str | None) -> QueueOut:
+def queue_from(context: Context, dimension: Dimension, filters: Filters, at: str | None) -> Queue:
     """A queue as seen from a photo."""
     row = context.row(at) if at else None
-    return QueueOut(**asdict(look(context.summary(), dimension, filters, context.suspected(dimension), row)))
+    return look(context.summary(), dimension, filters, context.suspected(dimension), row)
 
 
 def photo_page(context: Context, dimension: Dimension, filters: Filters, page: int) -> PhotoPage:
