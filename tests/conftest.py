@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +23,7 @@ from harness.references.files import (
     PhotoIndex,
     write_file,
 )
+from tests.servers import postgres, postgres_programs
 
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 480, 860
@@ -35,6 +36,9 @@ PEOPLE: dict[str, tuple[str | None, tuple[int, int, int, int]]] = {
 BIB = (185, 260, 110, 90)
 #: Small pictures, so that real models answer in a fraction of a second.
 QUICK = ("bib.long_side=640", "face.long_side=640")
+
+#: Set by scripts/test, which installs PostgreSQL: then its absence is an error and no reason to skip.
+REQUIRE_POSTGRES = "HARNESS_REQUIRE_POSTGRES"
 
 RunHarness = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -112,6 +116,17 @@ def run_harness(tmp_path: Path) -> RunHarness:
 def work(run_harness: RunHarness, tmp_path: Path) -> Path:
     """The folder that `run_harness` runs in."""
     return tmp_path / "work"
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[str]:
+    """The address of a database on a PostgreSQL of its own."""
+    programs = postgres_programs()
+    if programs is None:
+        assert not os.environ.get(REQUIRE_POSTGRES), "no PostgreSQL; scripts/test installs it"
+        pytest.skip("needs PostgreSQL; scripts/test installs it where it can")
+    with postgres(programs) as address:
+        yield address
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from harness.search.ledger import Ledger
 from harness.search.storage import VARIABLE
 from tests.conftest import HEIGHT, PEOPLE, QUICK, WIDTH, person_picture, unit
 from tests.search.points import experiment
-from tests.tracking.servers import REQUIRED, postgres, postgres_programs
 
 #: Where a bib hangs, in pixels: about 1.3 and 2.2 heights of the face below it.
 HIGH, LOW = (185, 195, 110, 90), (185, 275, 110, 90)
@@ -128,21 +127,11 @@ def write_experiment(desk: Path, race: Path) -> WriteExperiment:
     return write
 
 
-@pytest.fixture(scope="session")
-def _cluster() -> Iterator[str]:
-    programs = postgres_programs()
-    if programs is None:
-        assert not os.environ.get(REQUIRED), "no PostgreSQL; scripts/test installs it"
-        pytest.skip("needs PostgreSQL; scripts/test installs it where it can")
-    with postgres(programs) as address:
-        yield address
-
-
 @pytest.fixture(params=["journal", "postgres"])
 def anywhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each kind of storage in turn, without anything in it."""
     if request.param == "postgres":
-        monkeypatch.setenv(VARIABLE, _fresh_database(request.getfixturevalue("_cluster"), f"t{os.urandom(6).hex()}"))
+        monkeypatch.setenv(VARIABLE, _fresh_database(request.getfixturevalue("database"), f"t{os.urandom(6).hex()}"))
     else:
         monkeypatch.delenv(VARIABLE, raising=False)
     return str(request.param)

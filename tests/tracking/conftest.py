@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,17 +9,13 @@ import pytest
 
 from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore
-from tests.tracking.servers import REQUIRED, mlflow_server, postgres, postgres_programs
+from tests.servers import mlflow_server
 
 
 @pytest.fixture(scope="session")
-def server_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server_uri(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An MLflow server on PostgreSQL."""
-    programs = postgres_programs()
-    if programs is None:
-        assert not os.environ.get(REQUIRED), "no PostgreSQL; scripts/test installs it"
-        pytest.skip("needs PostgreSQL; scripts/test installs it where it can")
-    with postgres(programs) as database, mlflow_server(database, tmp_path_factory.mktemp("mlflow")) as uri:
+    with mlflow_server(database, tmp_path_factory.mktemp("mlflow")) as uri:
         yield uri
 
 

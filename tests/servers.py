@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-#: Set by scripts/test, which installs PostgreSQL: then its absence is an error and no reason to skip.
-REQUIRED = "HARNESS_REQUIRE_POSTGRES"
 _SECONDS_TO_START = 240.0
 
 
