@@ -129,6 +129,16 @@ def database() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A local store's folder, to be copied: MLflow takes seconds to make its tables."""
+    from mlflow import MlflowClient
+
+    folder = tmp_path_factory.mktemp("empty")
+    MlflowClient(f"sqlite:///{folder / 'mlflow.db'}").search_experiments(max_results=1)
+    return folder
+
+
 @dataclass(frozen=True)
 class Told:
     """How a command ended, and what it said."""

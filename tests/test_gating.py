@@ -23,6 +23,12 @@ LIGHTS = (0.95, 1.05)
 
 
 @pytest.fixture
+def store(empty_store: Path, tmp_path: Path) -> None:
+    """A store without runs where the commands look for one."""
+    shutil.copytree(empty_store, tmp_path / "mlruns")
+
+
+@pytest.fixture
 def lit_set(tiny_set: Path) -> Path:
     """Nine photos: those of the tiny set, each in three lights."""
     index, *labels = (read_file(tiny_set, kind) for kind in (PhotoIndex, BibGroundTruth, FaceGroundTruth, BibFaceLinks))
@@ -42,6 +48,7 @@ def lit_set(tiny_set: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("store")
 def test_a_change_for_the_worse_is_caught(harness: Harness, lit_set: Path, tmp_path: Path) -> None:
     first = harness(*staging(lit_set))
     assert (first.code, "Verdict: NO BASELINE" in first.out) == (0, True), first.err
@@ -106,6 +113,7 @@ def test_a_change_for_the_worse_is_caught(harness: Harness, lit_set: Path, tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("store")
 def test_a_run_is_made_once_unless_it_is_forced(harness: Harness, tiny_set: Path, tmp_path: Path) -> None:
     first = harness(*staging(tiny_set))
     again = harness(*staging(tiny_set), f"tracking.root={os.path.relpath(tmp_path / 'mlruns')}")
@@ -135,6 +143,7 @@ def test_a_run_is_made_once_unless_it_is_forced(harness: Harness, tiny_set: Path
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("store")
 def test_baselines_are_replaced_and_runs_deleted_only_on_purpose(
     harness: Harness, tiny_set: Path, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,13 +88,13 @@ def connect(root: Path, tmp_path: Path) -> Connect:
 
 
 @pytest.fixture(scope="session")
-def _mlruns(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tmp_path_factory.mktemp("runs") / "mlruns")
+def _mlruns(empty_store: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(shutil.copytree(empty_store, tmp_path_factory.mktemp("runs") / "mlruns"))
 
 
 @pytest.fixture
 def kept(_mlruns: str, tmp_path: Path) -> LocalStore:
-    """A store without any runs; making its tables takes seconds, so that tests differ by experiment."""
+    """A store without any runs; tests share its folder and differ by experiment."""
     return LocalStore(_mlruns, tmp_path.name)
 
 

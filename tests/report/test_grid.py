@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,8 +39,8 @@ def test_a_cut_out_is_square_and_shows_its_box_at_any_edge() -> None:
         assert part.any()
 
 
-def test_the_files_are_those_that_mlflow_writes_for_its_grid(tmp_path: Path) -> None:
-    store = LocalStore(str(tmp_path / "store"), "harness").open()
+def test_the_files_are_those_that_mlflow_writes_for_its_grid(empty_store: Path, tmp_path: Path) -> None:
+    store = LocalStore(str(shutil.copytree(empty_store, tmp_path / "store")), "harness").open()
     run_id = store.client.create_run(store.runs_experiment).info.run_id
     store.client.log_image(run_id, np.zeros((8, 8, 3), dtype=np.uint8), key="missed_faces", step=0)
     folder = tmp_path / "ours"

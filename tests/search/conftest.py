@@ -98,10 +98,11 @@ def stage_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, race: Path, stage_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def desk(tmp_path: Path, race: Path, stage_cache: Path, empty_store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that a person, or an agent, works in: with `experiments/`, and the race set as its data."""
     folder = tmp_path / "desk"
     (folder / "experiments").mkdir(parents=True)
+    shutil.copytree(empty_store, folder / "mlruns")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("HARNESS_CACHE", str(stage_cache))
     monkeypatch.delenv(VARIABLE, raising=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,9 +21,9 @@ def server_uri(database: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="session")
-def local_root(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder for a local store; making its tables takes seconds, so that tests differ by experiment."""
-    return str(tmp_path_factory.mktemp("local") / "mlruns")
+def local_root(empty_store: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a local store that tests share: they differ by experiment."""
+    return str(shutil.copytree(empty_store, tmp_path_factory.mktemp("local") / "mlruns"))
 
 
 @pytest.fixture(params=["local", pytest.param("server", marks=[pytest.mark.slow, pytest.mark.xdist_group("server")])])
