@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from PIL import Image, ImageDraw, ImageFont
 
 from harness.__main__ import run as run_in_process
@@ -39,6 +40,10 @@ QUICK = ("bib.long_side=640", "face.long_side=640")
 
 #: Set by scripts/test, which installs PostgreSQL: then its absence is an error and no reason to skip.
 REQUIRE_POSTGRES = "HARNESS_REQUIRE_POSTGRES"
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 RunHarness = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata, read_run, write_run
@@ -81,7 +81,6 @@ runs = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(runs)
 def test_to_dict_and_from_dict_are_each_others_inverse(run: BenchmarkRun) -> None:
     assert BenchmarkRun.from_dict(run.to_dict()) == run

@@ -175,7 +175,7 @@ def test_a_strict_gate_passes_only_what_is_shown_to_be_as_good(verdict: Verdict)
 photos = st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=25)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(photos, st.randoms())
 def test_a_run_never_moves_against_itself_and_the_order_of_photos_is_nothing(
     counts: list[Photo], random: object
@@ -189,7 +189,7 @@ def test_a_run_never_moves_against_itself_and_the_order_of_photos_is_nothing(
     assert set(judgement.deltas().values()) <= {0.0}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=25))
 def test_the_two_directions_mirror_each_other(pairs: list[tuple[int, int, int]]) -> None:
     left = benchmark_run([(a, extra, 3 - a) for a, _, extra in pairs])

@@ -23,7 +23,7 @@ def linked_boxes(
     return {(bibs[b].x, faces[f].x) for b, f in links}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_links_follow_removal_reordering_and_drawing(data: st.DataObject) -> None:
     boxes = data.draw(st.integers(1, 6))

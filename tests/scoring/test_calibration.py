@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.scoring.calibration import CalibrationScorecard, calibration
@@ -50,7 +50,6 @@ def test_without_items_no_error_is_logged() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1), st.integers(1, 20))
-@settings(deadline=None)
 def test_equals_the_definition_and_reads_back(items: list[tuple[float, bool]], bins: int) -> None:
     card = calibration([score for score, _ in items], [right for _, right in items], bins)
     edges = [n / bins for n in range(bins)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import pair_confusion_matrix
@@ -51,7 +51,6 @@ class TestDefinitions:
         assert (card.faces, card.identities, card.clusters) == (4, 2, 2)
 
     @given(faces)
-    @settings(deadline=None)
     def test_equal_the_plain_definitions(self, items: list[tuple[Any, Any]]) -> None:
         card = score_clusters([identity for identity, _ in items], [cluster for _, cluster in items])
         found = {name: getattr(card, name) for name in plain(items)}
@@ -59,7 +58,6 @@ class TestDefinitions:
         assert ClusterScorecard.from_dict(json.loads(json.dumps(card.to_dict()))) == card
 
     @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=60))
-    @settings(deadline=None)
     def test_nmi_and_pairs_equal_those_of_scikit_learn(self, items: list[tuple[int, int]]) -> None:
         identities, clusters = np.array(items).T
         card = score_clusters(identities, clusters)

@@ -59,7 +59,7 @@ def test_a_bib_is_right_when_it_is_found_and_read() -> None:
 scored = st.lists(st.tuples(st.integers(0, 8), st.floats(0, 1)), max_size=8)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sets(st.integers(0, 8)), scored), max_size=4))
 def test_each_point_is_the_scorecard_of_what_is_left(photos: list[tuple[set[int], list[tuple[int, float]]]]) -> None:
     labels = [PhotoLabels(faces=tuple(face(place) for place in places)) for places, _ in photos]

@@ -98,7 +98,7 @@ class TestFuzzyAccuracy:
 
 
 class TestAgainstThePlainRules:
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=400)
     @given(tables, tables)
     def test_accuracy(self, gt: Table, ext: Table) -> None:
         result = compute_fuzzy_accuracy(*gt, *ext)
@@ -107,7 +107,7 @@ class TestAgainstThePlainRules:
         assert result[2] == pytest.approx(expected[2], rel=1e-12)
         assert all(0.0 <= rate <= 1.0 for rate in result)
 
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=400)
     @given(tables, tables)
     def test_assignment_pair_by_pair(self, gt: Table, ext: Table) -> None:
         gt_cells, ext_cells = plain_cells(gt), plain_cells(ext)
@@ -123,12 +123,10 @@ class TestAgainstThePlainRules:
 
 
 class TestProperties:
-    @settings(deadline=None)
     @given(tables)
     def test_a_table_equals_itself(self, table: Table) -> None:
         assert compute_fuzzy_accuracy(*table, *table) == (1.0, 1.0, 1.0)
 
-    @settings(deadline=None)
     @given(tables, tables)
     def test_rates_agree_with_each_other(self, gt: Table, ext: Table) -> None:
         precision, recall, f1 = compute_fuzzy_accuracy(*gt, *ext)
@@ -137,7 +135,6 @@ class TestProperties:
         assert min(precision, recall) <= f1 + 1e-12
         assert f1 <= max(precision, recall) + 1e-12
 
-    @settings(deadline=None)
     @given(tables, tables)
     def test_swapping_the_tables_swaps_precision_and_recall(self, gt: Table, ext: Table) -> None:
         # True even with ties: among pairs of one score, every cell prefers the lowest partner, so "lowest extraction
@@ -147,7 +144,6 @@ class TestProperties:
         pairs = {(pair.gt, pair.ext) for pair in assign_texts(plain_cells(gt), plain_cells(ext))}
         assert {(pair.ext, pair.gt) for pair in assign_texts(plain_cells(ext), plain_cells(gt))} == pairs
 
-    @settings(deadline=None)
     @given(tables, tables, st.randoms(use_true_random=False))
     def test_without_ties_the_order_of_rows_does_not_matter(self, gt: Table, ext: Table, rng: random.Random) -> None:
         scores = [fuzzy_cell_score(a, b) for a in set(plain_cells(gt)) for b in set(plain_cells(ext))]

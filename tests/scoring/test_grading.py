@@ -292,7 +292,7 @@ def side(prefix: str, drawn: Sequence[tuple[str, Any, str | None]]) -> list[Anno
 
 class TestProperties:
     @given(st.lists(st.tuples(notes, notes), min_size=1, max_size=3), st.booleans())
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     def test_every_annotation_is_accounted_for_once(self, drawn: Any, keyed: bool) -> None:
         truth = {str(n): side("g", a) for n, (a, _) in enumerate(drawn)}
         work = {str(n): side("s", b) for n, (_, b) in enumerate(drawn)}
@@ -307,7 +307,7 @@ class TestProperties:
         assert GradeReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
 
     @given(notes, notes)
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     def test_the_second_pass_leaves_no_better_whole(self, first: Any, second: Any) -> None:
         truth, work = side("g", first), side("s", second)
         report = one_image(truth, work)
@@ -318,7 +318,6 @@ class TestProperties:
         assert found == pytest.approx(best, abs=1e-9)
 
     @given(notes)
-    @settings(deadline=None)
     def test_the_ground_truth_itself_gets_full_marks(self, drawn: Any) -> None:
         report = one_image(side("g", drawn), side("s", drawn))
         assert report.overall == pytest.approx(100.0 if drawn else 0.0)

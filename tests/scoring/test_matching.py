@@ -92,7 +92,6 @@ class TestPairs:
         assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 2), (2, 3)]
 
     @given(photo_lists, st.sampled_from([1, 3, 1 << 16]))
-    @settings(deadline=None)
     def test_overlaps_are_the_pairs_with_an_iou_above_zero(
         self, photos: list[tuple[list[Xywh], list[Xywh]]], block: int
     ) -> None:
@@ -120,7 +119,7 @@ class TestPairs:
 
 class TestGreedy:
     @given(photo_lists, st.sampled_from([0.1, 0.25, 0.5, 1.0]))
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     def test_equals_going_through_the_ranked_pairs_one_by_one(
         self, photos: list[tuple[list[Xywh], list[Xywh]]], threshold: float
     ) -> None:
@@ -167,7 +166,7 @@ class TestOptimal:
         assert total(optimal) > total(greedy)
 
     @given(photo_lists, st.sampled_from([0.0, 0.2, 0.5]))
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     def test_no_pairing_has_a_greater_total(self, photos: list[tuple[list[Xywh], list[Xywh]]], min_iou: float) -> None:
         predictions, targets = batch(photos)
         matches = match_optimal(predictions, targets, min_iou)
@@ -181,7 +180,6 @@ class TestOptimal:
         assert totals == pytest.approx([best_total(p, t, min_iou) for p, t in photos], abs=1e-12)
 
     @given(photo_lists)
-    @settings(deadline=None)
     def test_a_photo_gets_the_same_pairs_whatever_else_is_in_the_batch(
         self, photos: list[tuple[list[Xywh], list[Xywh]]]
     ) -> None:
@@ -249,7 +247,6 @@ class TestByKey:
         assert duplicates == (DuplicateKey(photo=0, key="7", predictions=0, targets=2),)
 
     @given(st.data(), photo_lists)
-    @settings(deadline=None)
     def test_equals_greedy_among_equal_keys(
         self, data: st.DataObject, photos: list[tuple[list[Xywh], list[Xywh]]]
     ) -> None:

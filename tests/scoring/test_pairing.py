@@ -90,7 +90,7 @@ def test_nothing_to_judge_is_no_verdict() -> None:
     assert judge_together({"a": rate(0.0, [0.0] * 100)}, {"a": 1}) == {"a": 0}
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
 def test_swapping_the_runs_turns_every_verdict_round(pairs: list[tuple[int, int]]) -> None:
     left, right = (sides([pair[side] for pair in pairs], [3.0] * len(pairs)) for side in (0, 1))

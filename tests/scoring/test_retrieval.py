@@ -62,13 +62,12 @@ class TestDefinitions:
         assert (card.recall_at_1, card.photo_share) == pytest.approx((2 / 3, 1 / 2))
 
     @given(st.lists(face, min_size=1, max_size=14))
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     def test_equals_a_plain_ranking(self, items: list[tuple[Any, str | None, str]]) -> None:
         card = search(items)
         assert {name: getattr(card, name) for name in plain(items)} == plain(items)
 
     @given(st.lists(face, min_size=1, max_size=14), st.sampled_from([1, 20, 50]))
-    @settings(deadline=None)
     def test_blocks_change_nothing(self, items: list[tuple[Any, str | None, str]], block: int) -> None:
         whole = search(items)
         with pytest.MonkeyPatch.context() as patch:

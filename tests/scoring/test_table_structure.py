@@ -181,7 +181,7 @@ def plain_agreement(gt: list[list[str]], ext: list[list[str]]) -> float:
 
 
 class TestRowsAgainstThePlainRule:
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(*[st.lists(st.lists(st.text("ab", max_size=2), min_size=2, max_size=2).filter(any), max_size=5)] * 2)
     def test_no_alignment_that_keeps_the_order_agrees_more(self, gt: list[list[str]], ext: list[list[str]]) -> None:
         steps = [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1)]
@@ -241,7 +241,6 @@ class TestNothingVacuous:
 
 
 class TestProperties:
-    @settings(deadline=None)
     @given(tables)
     def test_a_table_equals_itself(self, table: Table) -> None:
         result = compare_extraction("t", *table, *table)
@@ -250,7 +249,7 @@ class TestProperties:
         assert result.fuzzy_accuracy_pct == 100.0
         assert all(match.gt_index == match.ext_index for match in (*result.matched_columns, *result.matched_rows))
 
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(tables, tables)
     def test_every_line_is_accounted_for_once(self, gt: Table, ext: Table) -> None:
         r = compare_extraction("t", *gt, *ext)
@@ -265,7 +264,7 @@ class TestProperties:
         with_text = [i for i, row in enumerate(ext[1]) if any(cell and cell.strip() for cell in row)]
         assert sorted([*rows, *r.extra_rows]) == with_text
 
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(tables, tables)
     def test_rates_and_round_trip(self, gt: Table, ext: Table) -> None:
         result = compare_extraction("t", *gt, *ext)

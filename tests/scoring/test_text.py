@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.scoring.text import similarities, similarity
@@ -44,7 +44,6 @@ def test_case_counts_unless_it_is_ignored() -> None:
 
 
 @given(st.lists(st.tuples(words, words)), st.booleans())
-@settings(deadline=None)
 def test_a_batch_equals_the_plain_definition(pairs: list[tuple[str, str]], ignore_case: bool) -> None:
     expected = []
     for a, b in pairs:
@@ -56,7 +55,6 @@ def test_a_batch_equals_the_plain_definition(pairs: list[tuple[str, str]], ignor
 
 
 @given(words, words)
-@settings(deadline=None)
 def test_symmetric_and_within_bounds(a: str, b: str) -> None:
     assert similarity(a, b) == similarity(b, a)
     assert 0 <= similarity(a, b) <= 1
