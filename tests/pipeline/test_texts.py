@@ -33,7 +33,9 @@ def test_a_part_is_made_of_whole_blocks_of_32_pixels_or_ends_with_the_picture() 
     assert in_blocks(WHOLE, (700, 500)) == WHOLE
 
 
-@given(x=st.floats(0, 0.99), y=st.floats(0, 0.99), w=st.floats(0.01, 1), h=st.floats(0.01, 1), pixels=st.floats(64, 4096))
+@given(
+    x=st.floats(0, 0.99), y=st.floats(0, 0.99), w=st.floats(0.01, 1), h=st.floats(0.01, 1), pixels=st.floats(64, 4096)
+)
 def test_a_part_in_blocks_covers_what_was_asked_for(x: float, y: float, w: float, h: float, pixels: float) -> None:
     asked = Box(x=x, y=y, w=min(w, 1 - x), h=min(h, 1 - y))
     part = in_blocks(asked, (pixels, pixels * 0.75))
