@@ -26,9 +26,9 @@ Floats = NDArray[np.float64]
 class GeometricLinker:
     """A bib's centre lies `min_drop` to `max_drop` face heights below the face's centre, at most `half_width` aside.
 
-    A torso can be hidden by somebody in front of it, and then the fit of the pair is multiplied by `behind`: by one whose
-    face is between the bib and the other face, or by one whose face is at least `nearer` times as high and fits the bib
-    nearly as well (by more than `behind` of the other's fit). Pairs that fit less than `threshold` are refused.
+    A torso can be hidden by somebody in front of it, and then the fit of the pair is multiplied by `behind`: by one
+    whose face is between the bib and the other face, or by one whose face is at least `nearer` times as high and fits
+    the bib nearly as well (by more than `behind` of the other's fit). Pairs that fit less than `threshold` are refused.
     """
 
     min_drop: float
