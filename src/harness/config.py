@@ -68,8 +68,8 @@ class ReferenceSource(Protocol):
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that one run needs to know. A run of a search belongs to its `study`; a `light` one leaves out the
-    pictures, and says nothing while it runs."""
+    """Everything that one run needs to know. A run of a search belongs to its `study` and, as a trial, to a `worker`; a
+    `light` one leaves out the pictures, and says nothing while it runs."""
 
     preset: str
     overrides: tuple[str, ...]
@@ -87,6 +87,7 @@ class RunSpec:
     params: Mapping[str, str]
     config_yaml: str
     study: str | None = None
+    worker: str = ""
     light: bool = False
 
 
