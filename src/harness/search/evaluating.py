@@ -16,8 +16,8 @@ from harness.search.trials import TrialRecord
 def run_trial(experiment: Experiment, trial: TrialRecord) -> Outcome:
     """Evaluate a trial's point on all photos."""
     spec = trial_spec(experiment, trial.point)
-    of_search = {"study": experiment.study, "worker": trial.worker, "light": True}
-    result = evaluate(replace(spec, note=trial.hypothesis, **of_search))
+    spec = replace(spec, study=experiment.study, worker=trial.worker, light=True, note=trial.hypothesis)
+    result = evaluate(spec)
     return outcome_of(experiment, result.run_id, result.run)
 
 
