@@ -152,6 +152,14 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
     )
 
 
+def chosen_keys(spec: RunSpec) -> frozenset[str]:
+    """The keys that somebody has set: on the command line, or in the preset's file."""
+    typed = {item.lstrip("+").partition("=")[0] for item in spec.overrides}
+    preset = conf_dir() / "preset" / f"{spec.preset}.yaml"
+    listed = _flatten(OmegaConf.to_container(OmegaConf.load(preset))) if preset.is_file() else {}
+    return frozenset(typed | listed.keys())
+
+
 def build_pipeline(config: DictConfig) -> Pipeline:
     """The pipeline that a composed config describes."""
     from harness.pipeline import Pipeline
