@@ -85,6 +85,14 @@ def test_a_run_is_shown_and_logged(run_harness: RunHarness, work: Path, tiny_set
     assert tags["model.licences"] == "Apache-2.0, MIT"
     assert "face_detection_yunet" in " ".join(tags)
     assert "| Numbers | F1 | 100.0% |" in tags["mlflow.note.content"]
+    assert "bib.torso.rival_share" in tags["idle_steps"]
+    assert "without effect" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_step_that_somebody_asked_for_and_that_does_nothing_is_named(run_harness: RunHarness, tiny_set: Path) -> None:
+    done = run_harness(*staging(tiny_set), "bib.torso.rival_share=0.5")
+    assert "harness: switched on, but without effect on any photo: bib.torso.rival_share\n" in done.stderr
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
-from harness.config import build, compose, conf_dir
+from harness.config import build, chosen_keys, compose, conf_dir
 from harness.errors import ConfigError
 
 GROUP_FILES = sorted(path for path in conf_dir().glob("*/*.yaml") if path.parent.name != "preset")
@@ -65,3 +65,18 @@ def test_params_are_flat_and_say_what_is_computed_not_where_it_is_kept() -> None
     assert params["face.long_side"] == "960"
     assert params["bib.detector.licence"] == "Apache-2.0"
     assert not [key for key in params if key.startswith(("tracking", "note", "sweep_id"))]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "chosen"),
+    [
+        ([], {"bib.long_side"}),
+        (["preset=best"], {"bib.long_side", "bib.torso_faces"}),
+        (["bib.torso.rival_share=0.4"], {"bib.long_side", "bib.torso.rival_share"}),
+        (["bib.torso.rival_share=0.6"], {"bib.long_side", "bib.torso.rival_share"}),
+    ],
+    ids=str,
+)
+def test_what_a_preset_changes_and_a_person_types_is_chosen(overrides: list[str], chosen: set[str]) -> None:
+    keys = chosen_keys(build(compose(overrides), overrides))
+    assert {key for key in keys if key.startswith("bib.")} == chosen

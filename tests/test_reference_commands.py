@@ -44,6 +44,21 @@ def test_freeze_list_and_a_touched_set(run_harness: RunHarness, tiny_set: Path) 
     assert "Traceback" not in refused.stderr
 
 
+def test_a_touched_set_is_shown_beside_the_others(run_harness: RunHarness, tiny_set: Path) -> None:
+    root = f"references.root={tiny_set}"
+    for name in ("v1", "v2"):
+        assert run_harness("freeze", root, "--name", name).returncode == 0
+    manifest = tiny_set / "frozen" / "v1" / "manifest.json"
+    manifest.chmod(0o644)
+    manifest.write_text(manifest.read_text().replace('"description": ""', '"description": "better"'))
+    shown, listed = run_harness("frozen-list", root), run_harness("frozen-list", "--json", root)
+    assert (shown.returncode, listed.returncode) == (1, 1)
+    assert [line.split()[0] for line in shown.stdout.splitlines()] == ["NAME", "v2"]
+    assert "1 frozen set cannot be used:\n" in shown.stderr
+    assert f"{manifest}: frozen set v1 was changed after it was made" in shown.stderr
+    assert [(item["name"], "problem" in item) for item in json.loads(listed.stdout)] == [("v2", False), ("v1", True)]
+
+
 def test_scan_export_and_import(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
     root = f"references.root={tiny_set}"
     assert json.loads(run_harness("scan", "--json", root).stdout) == {

@@ -17,7 +17,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.config import build, compose, conf_dir, explain, instantiate
+from harness.config import RunSpec, build, chosen_keys, compose, conf_dir, explain, instantiate
 from harness.errors import ConfigError, GateError, HarnessError, IncompleteError
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
@@ -101,14 +101,21 @@ def _job(config: DictConfig) -> None:
     if judgement.verdict is Verdict.NO_BASELINE:
         print(f"To judge later runs against this one: {_COMMAND} baseline {result.run_id[:8]}{store}\n")
     print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow{store}", flush=True)
-    if run.idle_steps:
-        steps = ", ".join(run.idle_steps)
-        print(f"harness: switched on, but without effect on any photo: {steps}", file=sys.stderr, flush=True)
+    _warn_of_idle(spec, run.idle_steps)
     if not run.complete:
         listed = "\n".join(f"  {failure}" for failure in run.failures)
         raise IncompleteError(f"INCOMPLETE: {run.shortfall}:\n{listed}")
     if spec.gate.fails(judgement.verdict):
         raise GateError(f"gate=strict: {judgement.verdict}")
+
+
+def _warn_of_idle(spec: RunSpec, steps: Sequence[str]) -> None:
+    """Name the steps that did nothing though somebody asked for them. Those that a backend has on by itself are a
+    safety net, and stand in the run's tag and report alone."""
+    asked_for = sorted(chosen_keys(spec).intersection(steps)) if steps else []
+    if asked_for:
+        listed = ", ".join(asked_for)
+        print(f"harness: switched on, but without effect on any photo: {listed}", file=sys.stderr, flush=True)
 
 
 def _store_words(arguments: Sequence[str]) -> str:

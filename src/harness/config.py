@@ -68,8 +68,8 @@ class ReferenceSource(Protocol):
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that one run needs to know. A run of a search belongs to its `study`; a `light` one leaves out the
-    pictures, and says nothing while it runs."""
+    """Everything that one run needs to know. A run of a search belongs to its `study` and, as a trial, to a `worker`; a
+    `light` one leaves out the pictures, and says nothing while it runs."""
 
     preset: str
     overrides: tuple[str, ...]
@@ -87,6 +87,7 @@ class RunSpec:
     params: Mapping[str, str]
     config_yaml: str
     study: str | None = None
+    worker: str = ""
     light: bool = False
 
 
@@ -149,6 +150,14 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
     )
+
+
+def chosen_keys(spec: RunSpec) -> frozenset[str]:
+    """The keys that somebody has set: on the command line, or in the preset's file."""
+    typed = {item.lstrip("+").partition("=")[0] for item in spec.overrides}
+    preset = conf_dir() / "preset" / f"{spec.preset}.yaml"
+    listed = _flatten(OmegaConf.to_container(OmegaConf.load(preset))) if preset.is_file() else {}
+    return frozenset(typed | listed.keys())
 
 
 def build_pipeline(config: DictConfig) -> Pipeline:

@@ -16,6 +16,7 @@ from harness.report.verdicts import markdown_judgement
 from harness.results import Evaluation
 from harness.scoring import SCORER_VERSION, number_status
 from harness.scoring.numbers import expected_numbers, read_numbers
+from harness.tracking.catalog import STUDY_TAG, WORKER_TAG
 from harness.tracking.provenance import code_digest, provenance, versions
 
 
@@ -100,7 +101,7 @@ def run_tags(spec: RunSpec, references: ReferenceSet, key: str) -> dict[str, str
         **models,
         **provenance(),
     }
-    optional = {"sweep_id": spec.sweep_id, "study": spec.study, "note": spec.note}
+    optional = {"sweep_id": spec.sweep_id, STUDY_TAG: spec.study, WORKER_TAG: spec.worker, "note": spec.note}
     return tags | {key: value for key, value in optional.items() if value}
 
 

@@ -121,6 +121,20 @@ def test_freezing_takes_complete_photos_and_warns_about_others(
     assert [each["name"] for each in client.get("/api/frozen").json()["sets"]] == ["v1", "v2", "v3"]
 
 
+def test_a_touched_frozen_set_is_told_and_hides_no_other(client: TestClient, root: Path) -> None:
+    for name in ("v1", "v2"):
+        client.post("/api/freeze", json={"name": name, "everything": True})
+    manifest = root / "frozen" / "v1" / "manifest.json"
+    manifest.chmod(0o644)
+    manifest.write_text("{}")
+    found = client.get("/api/frozen").json()
+    assert ([each["name"] for each in found["sets"]], [each["name"] for each in found["damaged"]]) == (["v2"], ["v1"])
+    page = client.get("/staging/")
+    assert page.status_code == 200
+    assert "<strong>v2</strong>" in page.text
+    assert "<strong>v1</strong> cannot be used: " in page.text
+
+
 def test_a_store_that_cannot_be_read_is_told_and_not_a_crash(client: TestClient, root: Path) -> None:
     (root / "bib_ground_truth.json").write_text("{broken")
     answer = client.get("/api/progress")

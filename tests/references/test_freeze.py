@@ -84,7 +84,18 @@ def test_a_manifest_that_was_edited_with_care_is_refused(store: LabelStore) -> N
     path.chmod(0o644)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"description": "better"}))
     with pytest.raises(ReferenceSetError, match=r"manifest.json: frozen set v1 was changed after it was made"):
-        frozen_sets(store.root)
+        load(store)
+
+
+def test_a_touched_manifest_hides_no_other_set(store: LabelStore) -> None:
+    for name in ("v1", "v2", "v3"):
+        freeze(store, name)
+    flip_a_byte(store.root / "frozen" / "v2" / "manifest.json")
+    (store.root / "frozen" / "empty").mkdir()
+    found = frozen_sets(store.root)
+    assert [manifest.name for manifest in found.sets] == ["v1", "v3"]
+    assert [damaged.name for damaged in found.damaged] == ["empty", "v2"]
+    assert "empty/manifest.json: cannot be read" in found.damaged[0].problem
 
 
 def test_one_changed_byte_in_a_photo_is_refused_by_its_name(store: LabelStore) -> None:
@@ -145,7 +156,7 @@ def test_overlapping_sets_stand_beside_each_other(store: LabelStore) -> None:
         draft.put(BibGroundTruth, first, None)
     freeze(store, "small")
     freeze(store, "large", include_incomplete=True)
-    assert [manifest.photos for manifest in frozen_sets(store.root)] == [2, 3]
+    assert [manifest.photos for manifest in frozen_sets(store.root).sets] == [2, 3]
     small, large = (FrozenSet(str(store.root), name, Split.FULL).load() for name in ("small", "large"))
     assert set(small.photos) < set(large.photos)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +20,22 @@ from harness.errors import ReferenceSetError
 from harness.references.contents import Contents
 from harness.references.exporting import export_coco
 from harness.references.importing import FORMATS, import_labels
+from harness.references.importing.workspace import workspace
 from harness.references.labels import save_bib_tags, view
 from harness.references.sets import ReferencePhoto, load_set, split_of
 from harness.references.store import LabelStore
 
 WIDTH, HEIGHT = 200, 100
+
+#: An import that is killed once its photos are copied.
+KILLED_IMPORT = """
+import os, signal, sys
+from pathlib import Path
+from harness.references.importing import import_labels
+from harness.references.store import LabelStore
+LabelStore.edit = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+import_labels(LabelStore(Path(sys.argv[1])), "coco", Path(sys.argv[2]))
+"""
 
 
 def picture(path: Path, shade: int = 0, orientation: int | None = None) -> Path:
@@ -371,6 +385,22 @@ def test_importing_again_changes_nothing_and_other_labels_are_refused(tiny_set: 
     with pytest.raises(ReferenceSetError, match=rf"{photo[:12]} .* has other labels in bib_ground_truth.json already"):
         import_labels(store, "bnr", tiny_set)
     assert view(store, photo).bibs.tags == ["dark_bib"]
+
+
+def test_what_a_killed_import_left_goes_with_the_next_one_and_what_a_living_one_needs_stays(
+    tmp_path: Path, store: LabelStore
+) -> None:
+    source = coco(tmp_path / "coco")
+    command = [sys.executable, "-c", KILLED_IMPORT, str(store.root), str(source)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    (left,) = store.root.glob(".import.*.new")
+    assert len(list((left / "photos").iterdir())) == 2
+    with workspace(store.root) as living:
+        assert not left.exists()
+        import_labels(store, "coco", source)
+        assert list(store.root.glob(".import.*.new")) == [living]
+    assert not list(store.root.glob(".import.*"))
+    assert len(photos(store)) == 2
 
 
 def test_a_turned_photo_takes_labels_of_its_upright_size(tmp_path: Path, store: LabelStore) -> None:

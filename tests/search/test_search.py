@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +22,7 @@ from harness.evaluate import evaluate
 from harness.gate import Verdict
 from harness.references.files import BibFaceLinks, read_file, write_file
 from harness.search import verbs
-from harness.search.base import Gain, ensure_base
+from harness.search.base import Gain, ensure_base, open_runs
 from harness.search.holdout import Standing, weigh
 from harness.search.outcomes import Outcome
 from harness.search.pruning import Pruner, checkpoints, in_order
@@ -34,6 +37,15 @@ from tests.search.conftest import WriteExperiment
 pytestmark = pytest.mark.slow
 
 Said = Callable[..., Any]
+
+#: A worker that is killed in the middle of a trial.
+DIES_AT_WORK = """
+import os, signal
+from harness import evaluate
+from harness.search import verbs
+evaluate.predict = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+verbs.run("low_bibs")
+"""
 
 
 @pytest.fixture
@@ -202,6 +214,31 @@ def test_a_crash_has_an_exit_code_of_its_own(
     write_experiment()
     monkeypatch.setattr(verbs, "run", lambda *_: 1 / 0)
     assert "the search has crashed: ZeroDivisionError" in said("experiments/low_bibs.yaml", code=5)
+
+
+def test_the_run_of_a_killed_worker_is_ended_on_resuming_and_no_living_one(
+    write_experiment: WriteExperiment, desk: Path
+) -> None:
+    write_experiment(budget={"trials": 2, "minutes": 10}, pruning=False)
+    ledger = verbs.open_study("low_bibs", begun=False)
+    ensure_base(ledger)
+    killed = subprocess.run([sys.executable, "-c", DIES_AT_WORK], check=False, cwd=desk)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = [run for run in runs_of(desk) if run.status == "RUNNING"]
+    assert left.worker == ledger.trial(0).worker
+    with ledger.worker() as alive:
+        ledger.adopt(verbs.ask("low_bibs").trial, alive, "takes its time")
+        store = open_runs(ledger.experiment)
+        living, stranger = (
+            store.client.create_run(store.runs_experiment, tags={"study": "low_bibs", "study.worker": name}).info.run_id
+            for name in (alive, "of-another-ledger")
+        )
+        verbs.run("low_bibs")
+    statuses = {run.run_id: run.status for run in runs_of(desk)}
+    assert (statuses[left.run_id], statuses[living], statuses[stranger]) == ("KILLED", "RUNNING", "RUNNING")
+    taken_over = ledger.trial(0)
+    assert (taken_over.state, taken_over.left_by) == (State.COMPLETE, (left.worker,))
+    assert statuses[taken_over.run_id] == "FINISHED"
 
 
 def test_a_trial_that_is_surely_worse_is_given_up_after_some_photos(

@@ -18,11 +18,13 @@ from harness.gate import Verdict
 from harness.tracking.baselines import baseline_of, choose_run, pin
 from harness.tracking.catalog import (
     RunEntry,
+    end_killed,
     find_base,
     find_baseline,
     find_finished,
     find_run,
     join,
+    list_running,
     list_runs,
     list_sweeps,
     load_run,
@@ -123,6 +125,19 @@ def test_runs_are_listed_newest_first_and_read_back_whole(logger: Logger) -> Non
     assert runs[1].metrics["face/recall"] == 1.0
     assert (runs[1].data_name, runs[1].data_split, runs[1].note) == ("races", "iteration", "a try")
     assert load_run(logger.store, second) == WORSE
+
+
+def test_the_run_of_a_killed_process_is_ended_and_no_other(logger: Logger) -> None:
+    store, done = logger.store, logger.log(study="s")
+    left, other = (
+        store.client.create_run(store.runs_experiment, tags={"study": study, "study.worker": "w"}).info.run_id
+        for study in ("s", "t")
+    )
+    assert [(run.run_id, run.worker) for run in list_running(store, "s")] == [(left, "w")]
+    for run_id in (left, done):
+        end_killed(store, run_id)
+    assert {run.run_id: run.status for run in list_runs(store)} == {left: "KILLED", done: "FINISHED", other: "RUNNING"}
+    assert store.client.get_run(left).info.end_time
 
 
 def test_a_run_is_found_by_what_a_person_types(logger: Logger) -> None:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from harness.cli.staging import COMMAND, add_json, add_overrides, compose_staging, open_store, show_json
+from harness.cli.staging import COMMAND, add_json, add_overrides, compose_staging, counted, open_store, show_json
+from harness.errors import ReferenceSetError
+from harness.text_tables import aligned
+
+if TYPE_CHECKING:
+    from harness.references.frozen import Manifest
 
 NAME = "frozen-list"
 HELP = "list the frozen sets"
+
+_HEADS = ("NAME", "PHOTOS", "ITERATION", "HOLDOUT", "DIGEST", "CREATED", "DESCRIPTION")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,25 +26,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the sets, oldest first."""
+    """Print the sets, oldest first. Raises at the end where some were touched; the others are listed all the same."""
+    from dataclasses import asdict
+
     from harness.references.frozen import frozen_sets
 
     store = open_store(compose_staging(arguments.overrides))
-    sets = frozen_sets(store.root)
+    found = frozen_sets(store.root)
     if arguments.json:
-        show_json([manifest.model_dump(mode="json") for manifest in sets])
-        return 0
-    if not sets:
+        show_json([*(manifest.model_dump(mode="json") for manifest in found.sets), *map(asdict, found.damaged)])
+    elif found.sets:
+        print("\n".join(aligned([_HEADS, *_rows(found.sets)])), flush=True)
+    elif not found.damaged:
         print(f"no frozen sets in {store.root} yet; make one with: {COMMAND} freeze --name NAME")
-        return 0
-    width = max(4, *(len(manifest.name) for manifest in sets))
-    counts = "  ".join(("PHOTOS", "ITERATION", "HOLDOUT"))
-    print(f"{'NAME':<{width}}  {counts}  {'DIGEST':<12}  {'CREATED':<16}  DESCRIPTION")
+    if found.damaged:
+        listed = "\n".join(f"  {each.problem}" for each in found.damaged)
+        raise ReferenceSetError(f"{counted(len(found.damaged), 'frozen set')} cannot be used:\n{listed}")
+    return 0
+
+
+def _rows(sets: Iterable[Manifest]) -> Iterable[tuple[str, ...]]:
     for manifest in sets:
         splits = {str(split): summary.photos for split, summary in manifest.splits.items()}
+        counts = (manifest.photos, splits["iteration"], splits["holdout"])
         created = manifest.created_at[:16].replace("T", " ")
-        print(
-            f"{manifest.name:<{width}}  {manifest.photos:>6,}  {splits['iteration']:>9,}  {splits['holdout']:>7,}  "
-            f"{manifest.digest[:12]}  {created}  {manifest.description}".rstrip()
+        yield (
+            manifest.name,
+            *(f"{count:,}" for count in counts),
+            manifest.digest[:12],
+            created,
+            " ".join(manifest.description.split()),
         )
-    return 0

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from harness.references.completeness import State
 from harness.references.files import BibLabels, FaceLabels, LinkPairs
-from harness.references.frozen import Manifest
+from harness.references.frozen import Manifest, Snapshots
 from harness.references.suggestions import GhostBib, GhostFace
 from harness.suspects import Suspect
 from harness.types import BibBox
@@ -179,10 +179,24 @@ class FrozenOut(BaseModel):
         return cls.model_validate(manifest.model_dump(include=set(cls.model_fields)))
 
 
+class DamagedOut(BaseModel):
+    """A frozen set that was touched, and what is wrong with it."""
+
+    name: str
+    problem: str
+
+
 class FrozenSets(BaseModel):
-    """All frozen sets, oldest first."""
+    """All frozen sets, oldest first, and those that were touched."""
 
     sets: list[FrozenOut]
+    damaged: list[DamagedOut]
+
+    @classmethod
+    def of(cls, found: Snapshots) -> FrozenSets:
+        """What the manifests say, in short."""
+        damaged = [DamagedOut(name=each.name, problem=each.problem) for each in found.damaged]
+        return cls(sets=[FrozenOut.of(manifest) for manifest in found.sets], damaged=damaged)
 
 
 class Frozen(FrozenOut):

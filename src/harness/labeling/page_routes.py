@@ -78,7 +78,7 @@ def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Qu
         or (query.state is None and row.completeness.state is not State.UNTOUCHED)
     ]
     start = (query.page - 1) * PHOTOS_PER_PAGE
-    suspects = context.suspects()
+    suspects, snapshots = context.suspects(), frozen_sets(context.source.root)
     return render(
         request,
         "staging.html",
@@ -89,7 +89,8 @@ def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Qu
         pages=max(1, -(-len(rows) // PHOTOS_PER_PAGE)),
         total=len(rows),
         photos=[photo_summary(row, row.sha256 in suspects) for row in rows[start : start + PHOTOS_PER_PAGE]],
-        frozen=list(reversed(frozen_sets(context.source.root))),
+        frozen=list(reversed(snapshots.sets)),
+        damaged=snapshots.damaged,
     )
 
 

@@ -94,7 +94,7 @@ def create_anonymous(context: Shared, body: Nothing) -> NewName:  # noqa: ARG001
 @router.get("/frozen")
 def read_frozen(context: Shared) -> FrozenSets:
     """The frozen sets, oldest first."""
-    return FrozenSets(sets=[FrozenOut.of(manifest) for manifest in frozen_sets(context.source.root)])
+    return FrozenSets.of(frozen_sets(context.source.root))
 
 
 @router.post("/freeze", status_code=201)

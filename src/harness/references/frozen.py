@@ -65,10 +65,33 @@ class FrozenSet:
         return load_frozen(Path(self.root), self.name, self.split)
 
 
-def frozen_sets(root: Path) -> list[Manifest]:
-    """The snapshots under a root, oldest first; a manifest that was touched is refused."""
-    folders = [path for path in (root / FOLDER).glob("*") if path.is_dir() and path.name[0] != "."]
-    return sorted((read_manifest(folder) for folder in folders), key=lambda manifest: manifest.created_at)
+@dataclass(frozen=True)
+class DamagedSet:
+    """A snapshot whose manifest was touched, and what is wrong with it."""
+
+    name: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """The snapshots under a root: the sound ones, oldest first, and the damaged ones by name."""
+
+    sets: tuple[Manifest, ...]
+    damaged: tuple[DamagedSet, ...]
+
+
+def frozen_sets(root: Path) -> Snapshots:
+    """Look at the manifests alone; one that was touched hides none of the others."""
+    sets, damaged = [], []
+    for folder in sorted((root / FOLDER).glob("*")):
+        if not folder.is_dir() or folder.name[0] == ".":
+            continue
+        try:
+            sets.append(read_manifest(folder))
+        except ReferenceSetError as error:
+            damaged.append(DamagedSet(folder.name, str(error)))
+    return Snapshots(tuple(sorted(sets, key=lambda manifest: manifest.created_at)), tuple(damaged))
 
 
 def load_frozen(root: Path, name: str, split: Split) -> ReferenceSet:

@@ -16,7 +16,8 @@ from harness.search.trials import TrialRecord
 def run_trial(experiment: Experiment, trial: TrialRecord) -> Outcome:
     """Evaluate a trial's point on all photos."""
     spec = trial_spec(experiment, trial.point)
-    result = evaluate(replace(spec, study=experiment.study, light=True, note=trial.hypothesis))
+    spec = replace(spec, study=experiment.study, worker=trial.worker, light=True, note=trial.hypothesis)
+    result = evaluate(spec)
     return outcome_of(experiment, result.run_id, result.run)
 
 

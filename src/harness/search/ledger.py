@@ -128,6 +128,11 @@ class Ledger:
         with self.place.lease(name):
             yield name
 
+    def is_gone(self, worker: str) -> bool:
+        """Whether a worker of this ledger lives no more. One that it has never seen may live elsewhere."""
+        seen = {name for trial in self.trials() for name in (trial.worker, *trial.left_by)}
+        return worker in seen and not self.place.is_alive(worker)
+
     def claim(
         self, worker: str, point: Mapping[str, Value] | None = None, proposed_by: str = "", hypothesis: str = ""
     ) -> TrialRecord | None:
@@ -227,7 +232,12 @@ class Ledger:
         return record.state is State.RUNNING and not self.place.is_alive(record.worker)
 
     def _take_over(self, record: TrialRecord, worker: str) -> TrialRecord:
-        notes = {"proposed_by": record.proposed_by, "hypothesis": record.hypothesis, "attempts": record.attempts + 1}
+        notes = {
+            "proposed_by": record.proposed_by,
+            "hypothesis": record.hypothesis,
+            "attempts": record.attempts + 1,
+            "left_by": [*record.left_by, *filter(None, [record.worker])],
+        }
         return self._register(self._handle(record), worker, notes)
 
     def _propose(self, seen: Mapping[str, TrialRecord]) -> Trial | None:

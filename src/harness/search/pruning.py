@@ -30,7 +30,7 @@ from harness.search.ledger import Ledger
 from harness.search.outcomes import Glance
 from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord, ranked
-from harness.tracking.catalog import load_run
+from harness.tracking.catalog import STUDY_TAG, WORKER_TAG, load_run
 from harness.tracking.runs import RunRecord, tracked_run
 
 SHARES = (0.25, 0.5)
@@ -73,7 +73,7 @@ class Pruner:
         spec = trial_spec(self._experiment, trial.point)
         store = spec.tracking.open()
         metric = self._experiment.metric.replace("/", "_")
-        tags = {"study": self._experiment.study, "outcome": "PRUNED", "preset": spec.preset}
+        tags = {STUDY_TAG: self._experiment.study, WORKER_TAG: trial.worker, "outcome": "PRUNED", "preset": spec.preset}
         name = run_name(replace(spec, study=self._experiment.study))
         with tracked_run(store, store.runs_experiment, name, tags) as run:
             metrics = {f"prefix/{metric}": glance.value, "prefix/photos": float(glance.photos)}

@@ -47,6 +47,8 @@ class TrialRecord:
     hypothesis: str = ""
     worker: str = ""
     attempts: int = 1
+    #: The workers that died over it.
+    left_by: tuple[str, ...] = ()
     started: float = 0.0
     seconds: float | None = None
     duplicate_of: int | None = None
@@ -77,6 +79,7 @@ def record_of(trial: FrozenTrial) -> TrialRecord:
         hypothesis=notes.get("hypothesis", ""),
         worker=notes.get("worker", ""),
         attempts=notes.get("attempts", 1),
+        left_by=tuple(notes.get("left_by", ())),
         started=notes.get("started", 0.0),
         seconds=notes.get("seconds"),
         duplicate_of=notes.get("duplicate_of"),

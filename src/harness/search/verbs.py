@@ -14,6 +14,7 @@ from typing import Any
 from harness.config import value_at
 from harness.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.search import holdout, leaderboard, proposal
+from harness.search.abandoned import end_abandoned
 from harness.search.base import ensure_base, gain_of, open_runs
 from harness.search.evaluating import run_trial
 from harness.search.experiment import FOLDER, Experiment, read_experiment
@@ -61,6 +62,7 @@ def run(study: str, workers: int = 1) -> LeaderboardView:
     """Search until the budget is spent; verify the best and propose it where it beats the base."""
     ledger = open_study(study, begun=False)
     ensure_base(ledger)
+    end_abandoned(ledger, open_runs(ledger.experiment))
     progress = ProgressLine(ledger)
     try:
         work(ledger, experiment_path(study), workers, progress)

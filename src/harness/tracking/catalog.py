@@ -24,6 +24,8 @@ BASELINE_TAG = "baseline"
 RECENT = 8
 #: Present on the runs that a search made, with its name.
 STUDY_TAG = "study"
+#: Present on those of its trials, with the name of the worker that evaluates it.
+WORKER_TAG = "study.worker"
 #: What stands for the newest run where a run is asked for.
 LATEST = "latest"
 _PAGE = 1000
@@ -46,6 +48,7 @@ class RunEntry:
     judged_against: str = ""
     pinned: str = ""
     study: str = ""
+    worker: str = ""
     sweep_ids: tuple[str, ...] = ()
     note: str = ""
     artifacts: str = ""
@@ -165,6 +168,18 @@ def recent_runs(store: OpenStore, tag: str, value: str, limit: int = RECENT) -> 
     return tuple(runs)
 
 
+def list_running(store: OpenStore, study: str) -> list[RunEntry]:
+    """The runs of a study that nobody has ended."""
+    return list_runs(store, f"tags.{STUDY_TAG} = '{study}' and attributes.status = 'RUNNING'")
+
+
+def end_killed(store: OpenStore, run_id: str) -> None:
+    """End the run of a process that is dead by now; one that it has ended itself stays as it is."""
+    with _told(f"run {run_id} cannot be ended"):
+        if store.client.get_run(run_id).info.status == "RUNNING":
+            store.client.set_terminated(run_id, "KILLED")
+
+
 def join(store: OpenStore, run_id: str, tag: str, name: str) -> None:
     """Make a run that exists one of a sweep's or a study's; it stays one of those that it belongs to."""
     before = store.client.get_run(run_id).data.tags.get(tag, "").split()
@@ -227,6 +242,7 @@ def _entry(run: Run) -> RunEntry:
         judged_against=tags.get("verdict.baseline", ""),
         pinned=tags.get(BASELINE_TAG, ""),
         study=tags.get(STUDY_TAG, tags.get(f"{STUDY_TAG}.keep", "")),
+        worker=tags.get(WORKER_TAG, ""),
         sweep_ids=tuple(tags.get("sweep_id", "").split()),
         note=tags.get("note", ""),
         artifacts=str(run.info.artifact_uri),

@@ -8,8 +8,6 @@ same ones are fine, others are refused.
 from __future__ import annotations
 
 import contextlib
-import secrets
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +30,7 @@ from harness.references.files import (
 )
 from harness.references.importing import bnr, coco, rbnr, voc, yolo
 from harness.references.importing.records import ImportedPhoto, ImportedSet
+from harness.references.importing.workspace import workspace
 from harness.references.labels import know_names
 from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, stored_photos
 from harness.references.store import LabelStore
@@ -65,17 +64,16 @@ def import_labels(store: LabelStore, name: str, path: Path, photos: Path | None 
 
 def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
     """Enter a checked source: photos beside first, then everything in one transaction."""
-    beside = store.root / f".import.{secrets.token_hex(4)}.new"
     try:
-        copied = [_copied(beside, photo) for photo in track(source.photos, "copying photos")]
-        with store.edit() as draft:
-            known = set(draft.file(PhotoIndex).photos)
-            for photo, copy in zip(source.photos, copied, strict=True):
-                _enter(draft, photo, copy)
-            _enter_identities(draft, source)
-            _move(beside / FOLDER, store.root)
+        with workspace(store.root) as beside:
+            copied = [_copied(beside, photo) for photo in track(source.photos, "copying photos")]
+            with store.edit() as draft:
+                known = set(draft.file(PhotoIndex).photos)
+                for photo, copy in zip(source.photos, copied, strict=True):
+                    _enter(draft, photo, copy)
+                _enter_identities(draft, source)
+                _move(beside / FOLDER, store.root)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
         with contextlib.suppress(OSError):
             store.root.rmdir()  # nothing in it: the import failed, and made it
     return ImportSummary(
