@@ -112,7 +112,8 @@ def _job(config: DictConfig) -> None:
 def _warn_of_idle(spec: RunSpec, steps: Sequence[str]) -> None:
     """Name the steps that did nothing though somebody asked for them. Those that a backend has on by itself are a
     safety net, and stand in the run's tag and report alone."""
-    asked_for = sorted(chosen_keys(spec).intersection(steps)) if steps else []
+    chosen = chosen_keys(spec) if steps else frozenset()
+    asked_for = [step for step in steps if any(f"{step}.".startswith(f"{key}.") for key in chosen)]
     if asked_for:
         listed = ", ".join(asked_for)
         print(f"harness: switched on, but without effect on any photo: {listed}", file=sys.stderr, flush=True)

@@ -158,9 +158,10 @@ class RapidOcr:
 
 @lru_cache(maxsize=2)
 def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
+    from omegaconf import flag_override
     from rapidocr import RapidOCR
 
-    return RapidOCR(
+    engine = RapidOCR(
         params={
             "Global.log_level": "error",
             "Global.use_cls": False,
@@ -168,8 +169,21 @@ def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
             "Global.max_side_len": _NO_LIMIT,
             "Det.limit_type": "max",
             "Det.limit_side_len": _NO_LIMIT,
-            "Det.model_path": str(detector.locate()),
-            "Rec.model_path": str(recognizer.locate()),
             "Rec.rec_img_shape": [3, _READ_INPUT_HEIGHT, read_width],
         }
     )
+    with flag_override(engine.cfg, "allow_objects", True):
+        engine.cfg.Det.session, engine.cfg.Rec.session = _session(detector), _session(recognizer)
+    return engine
+
+
+@lru_cache(maxsize=2)
+def _session(weights: Weights) -> Any:
+    """A model whose threads rest when it has answered: RapidOCR's own go on spinning, in the way of the next model."""
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.log_severity_level = 4
+    options.enable_cpu_mem_arena = False
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return InferenceSession(str(weights.locate()), options, providers=["CPUExecutionProvider"])
