@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, Protocol
 
@@ -70,7 +70,7 @@ class Look:
         """Note what a step that is switched on has done to this photo's answer."""
         self.steps[name] = self.steps.get(name, 0) + differences
 
-    @property
+    @cached_property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels, without decoding a photo that was seen before."""
         key = key_of(self.photo.sha256, "size")

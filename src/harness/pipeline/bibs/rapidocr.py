@@ -158,7 +158,6 @@ class RapidOcr:
 
 @lru_cache(maxsize=2)
 def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
-    from omegaconf import flag_override
     from rapidocr import RapidOCR
 
     engine = RapidOCR(
@@ -172,8 +171,8 @@ def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
             "Rec.rec_img_shape": [3, _READ_INPUT_HEIGHT, read_width],
         }
     )
-    with flag_override(engine.cfg, "allow_objects", True):
-        engine.cfg.Det.session, engine.cfg.Rec.session = _session(detector), _session(recognizer)
+    engine.cfg._set_flag("allow_objects", True)  # it takes sessions, but has no public way to hand them in
+    engine.cfg.Det.session, engine.cfg.Rec.session = _session(detector), _session(recognizer)
     return engine
 
 
