@@ -29,7 +29,7 @@ from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.photos import read_photo
 from harness.references.sets import ReferencePhoto
 
-#: Presets are compared on so many photos from all over the set; the cold sweep is measured on fewer, as is the warm one.
+#: Presets are compared on so many photos from all over the set; the sweeps, warm and cold, are measured on fewer.
 PHOTOS, SWEEP_PHOTOS = 24, 6
 
 
