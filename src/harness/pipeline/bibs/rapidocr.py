@@ -3,9 +3,9 @@
 Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of it,
 and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high.
 Pieces of text are read from the photo's own pixels, however small the picture was that they were found in, once for
-each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, text is looked for in
-the rectangle around all torsos alone, and only text on a torso is read: clocks, banners, sponsors and camera credits
-hang on nobody.
+each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, only text on a torso is
+read: clocks, banners, sponsors and camera credits hang on nobody. With `near_faces`, text is looked for in the rectangle
+around all torsos alone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ PixelsOrNone = Annotated[int, Field(ge=0, le=16384)]
 class RapidOcr:
     """PP-OCR text detection and recognition through RapidOCR."""
 
-    CHEAP: ClassVar = frozenset({"guided", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "margins"})
+    CHEAP: ClassVar = frozenset(
+        {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "margins"}
+    )
 
     long_side: PixelsOrNone
     tiles: Annotated[int, Field(ge=1, le=4)]
@@ -55,6 +57,7 @@ class RapidOcr:
     margins: Annotated[tuple[Share, ...], Field(min_length=1)]
     read_width: Annotated[int, Field(ge=48, le=3200)]
     guided: bool
+    near_faces: bool
     preprocessing: Preprocessing
     torso: Torso
     rule: NumberRule
@@ -96,8 +99,8 @@ class RapidOcr:
         """Every piece of text that may be a whole number on a torso, read once for each margin."""
         aspect = look.size[0] / look.size[1]
         for part, long_side, closer in self.parts(look.size, faces):
-            if self.guided:
-                look.step("bib.guided", int(not closer and part != WHOLE))
+            if self.near_faces:
+                look.step("bib.near_faces", int(not closer and part != WHOLE))
             for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
                 box = bounds(corners)
                 if is_cut(box, part, self.rule.clearance, aspect):
@@ -113,7 +116,7 @@ class RapidOcr:
         width, height = size
         if self.long_side:
             factor = self.long_side / max(size)
-            scene = self.torso.scene(faces, width / height) if self.guided else WHOLE
+            scene = self.torso.scene(faces, width / height) if self.near_faces else WHOLE
             if scene is not None:
                 for tile in tiles(in_blocks(scene, (width * factor, height * factor)), self.tiles):
                     yield tile, max(1, round(factor * max(tile.w * width, tile.h * height))), False
