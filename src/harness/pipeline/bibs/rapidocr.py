@@ -4,8 +4,8 @@ Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles
 and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high.
 Pieces of text are read from the photo's own pixels, however small the picture was that they were found in, once for
 each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, only text on a torso is
-read: clocks, banners, sponsors and camera credits hang on nobody. With `near_faces`, text is looked for in the rectangle
-around all torsos alone.
+read: clocks, banners, sponsors and camera credits hang on nobody. With `near_faces`, text is looked for only in the
+rectangle around all torsos.
 """
 
 from __future__ import annotations
