@@ -115,6 +115,18 @@ class TestBibReader:
         assert bib.number == "417"
         assert seen.steps["bib.torso_faces"] == 1
 
+    def test_around_the_torsos_it_reads_the_same_and_with_nobody_there_it_does_not_look(
+        self, name: str, runner: Image
+    ) -> None:
+        wide = np.hstack([runner, np.full_like(runner, 127)])
+        face = (replace(FACE[0], x=FACE[0].x / 2, w=FACE[0].w / 2),)
+        near, nobody = look(wide), look(wide)
+        reader = pipeline(f"bib={name}", "bib.near_faces=true", "bib.long_side=1280").bib
+        assert [bib.number for bib in reader.read(near, face)] == ["417"]
+        assert near.steps["bib.near_faces"] == 1
+        assert reader.read(nobody, ()) == ()
+        assert not nobody.seconds
+
     def test_is_deterministic_and_leaves_the_picture_alone(self, name: str, runner: Image) -> None:
         before = copy.copy(runner)
         reader = pipeline(f"bib={name}").bib
