@@ -35,7 +35,7 @@ class GeometricLinker:
     max_drop: float
     half_width: Positive
     behind: Share
-    nearer: Annotated[float, Field(ge=1)]
+    nearer: Annotated[float, Field(gt=1)]
     threshold: Share
 
     def __post_init__(self) -> None:
