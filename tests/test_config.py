@@ -75,7 +75,6 @@ def test_params_are_flat_and_say_what_is_computed_not_where_it_is_kept() -> None
         (["bib.torso.rival_share=0.4"], {"bib.long_side", "bib.torso.rival_share"}),
         (["bib.torso.rival_share=0.6"], {"bib.long_side", "bib.torso.rival_share"}),
     ],
-    ids=str,
 )
 def test_what_a_preset_changes_and_a_person_types_is_chosen(overrides: list[str], chosen: set[str]) -> None:
     keys = chosen_keys(build(compose(overrides), overrides))
