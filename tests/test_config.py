@@ -9,6 +9,7 @@ import pytest
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
+from harness.app import warn_of_idle
 from harness.config import build, chosen_keys, compose, conf_dir
 from harness.errors import ConfigError
 
@@ -79,3 +80,14 @@ def test_params_are_flat_and_say_what_is_computed_not_where_it_is_kept() -> None
 def test_what_a_preset_changes_and_a_person_types_is_chosen(overrides: list[str], chosen: set[str]) -> None:
     keys = chosen_keys(build(compose(overrides), overrides))
     assert {key for key in keys if key.startswith("bib.")} == chosen
+
+
+@pytest.mark.parametrize(
+    ("typed", "warned"),
+    [([], False), (["bib=rapidocr"], True), (["bib.torso.rival_share=0.5"], True), (["face=yunet"], False)],
+)
+def test_an_idle_step_is_warned_of_where_its_key_or_its_whole_group_was_typed(
+    typed: list[str], warned: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warn_of_idle(build(compose(typed), typed), ["bib.torso.rival_share"])
+    assert ("bib.torso.rival_share" in capsys.readouterr().err) is warned

@@ -101,7 +101,7 @@ def _job(config: DictConfig) -> None:
     if judgement.verdict is Verdict.NO_BASELINE:
         print(f"To judge later runs against this one: {_COMMAND} baseline {result.run_id[:8]}{store}\n")
     print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow{store}", flush=True)
-    _warn_of_idle(spec, run.idle_steps)
+    warn_of_idle(spec, run.idle_steps)
     if not run.complete:
         listed = "\n".join(f"  {failure}" for failure in run.failures)
         raise IncompleteError(f"INCOMPLETE: {run.shortfall}:\n{listed}")
@@ -109,7 +109,7 @@ def _job(config: DictConfig) -> None:
         raise GateError(f"gate=strict: {judgement.verdict}")
 
 
-def _warn_of_idle(spec: RunSpec, steps: Sequence[str]) -> None:
+def warn_of_idle(spec: RunSpec, steps: Sequence[str]) -> None:
     """Name the steps that did nothing though somebody asked for them. Those that a backend has on by itself are a
     safety net, and stand in the run's tag and report alone."""
     chosen = chosen_keys(spec) if steps else frozenset()

@@ -15,6 +15,7 @@ from PIL import Image as Pillow
 from harness.config import build, compose
 from harness.errors import WeightsError
 from harness.pipeline import Pipeline
+from harness.pipeline.cache import StageCache
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
@@ -126,6 +127,16 @@ class TestBibReader:
         assert near.steps["bib.near_faces"] == 1
         assert reader.read(nobody, ()) == ()
         assert not nobody.seconds
+
+    def test_another_width_of_readings_does_not_look_for_text_again(
+        self, name: str, runner: Image, tmp_path: Path
+    ) -> None:
+        cache = StageCache(tmp_path, 10**8)
+        first, second = Look(Picture(runner), cache), Look(Picture(runner), cache)
+        pipeline(f"bib={name}", "bib.read_width=96").bib.read(first, FACE)
+        pipeline(f"bib={name}", "bib.read_width=320").bib.read(second, FACE)
+        assert second.hits == {"text": 1}
+        assert second.misses == {"read": first.misses["read"]}
 
     def test_is_deterministic_and_leaves_the_picture_alone(self, name: str, runner: Image) -> None:
         before = copy.copy(runner)

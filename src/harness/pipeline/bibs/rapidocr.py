@@ -48,7 +48,7 @@ class RapidOcr:
     """PP-OCR text detection and recognition through RapidOCR."""
 
     CHEAP: ClassVar = frozenset(
-        {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "margins"}
+        {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "margins", "read_width"}
     )
 
     long_side: PixelsOrNone
@@ -139,7 +139,7 @@ class RapidOcr:
 
     def _reading(self, look: Look, corners: Corners, margin: float, wearer: int | None, closer: bool) -> Reading:
         wider = widen(corners, margin, look.size)
-        text, char_scores = look.see("read", self, wider, partial(self._read, wider))
+        text, char_scores = look.see("read", self, [wider, self.read_width], partial(self._read, wider))
         return Reading(bounds(wider), text, tuple(char_scores), wearer, closer)
 
     def _find(self, part: Box, long_side: int, image: Image) -> list[Corners]:
