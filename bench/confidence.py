@@ -24,8 +24,8 @@ from typing import Any
 
 import orjson
 
-from harness.confidence.lines import BUFFER
-from harness.confidence.postop import run_postop
+from harness.tasks.confidence.lines import BUFFER
+from harness.tasks.confidence.postop import run_postop
 
 SAMPLES = 10_000
 TOKENS = 600
@@ -41,7 +41,7 @@ FILLER = ("\n", " ", '",', " and", " the", " of", "},", '{"', "desc", '":', ' "'
 _CHILD = """
 import sys
 from pathlib import Path
-from harness.confidence.postop import run_postop
+from harness.tasks.confidence.postop import run_postop
 run_postop(*map(Path, sys.argv[1:]))
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """

@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import row
-from harness.archive import write_run
-from harness.comparison import Comparison
 from harness.config import build, compose
 from harness.evaluate import behaviours, predict, score
-from harness.gate import judge
 from harness.records import archive, describe, result_tags, run_tags
 from harness.references.photos import read_photo
 from harness.report.artifacts import photo_table, write_artifacts
 from harness.report.content import RunReport
 from harness.results import Evaluation
+from harness.runs.archive import write_run
+from harness.runs.comparison import Comparison
+from harness.runs.gate import judge
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore, OpenStore
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
-from harness.gate import Gate, Rule
+from harness.runs.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
+from harness.runs.gate import Gate, Rule
 from harness.scoring import FaceScorecard, NumberScorecard
 
 #: What one photo counts: found, invented, missed.

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness import errors
 from harness.__main__ import INTERRUPTED
+from harness.base import errors
+from harness.base.errors import HarnessError
 from harness.cli import COMMANDS
 from harness.cli.help import config_groups
-from harness.errors import HarnessError
 
 ROOT = Path(__file__).parents[1]
 COMMANDS_PAGE = (ROOT / "docs" / "commands.md").read_text()

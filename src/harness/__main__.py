@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 
 INTERRUPTED = 130
 

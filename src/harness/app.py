@@ -17,8 +17,8 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from harness.base.errors import ConfigError, GateError, HarnessError, IncompleteError
 from harness.config import RunSpec, build, chosen_keys, compose, conf_dir, explain, instantiate
-from harness.errors import ConfigError, GateError, HarnessError, IncompleteError
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
 #: How the user calls the harness, for the commands that it suggests.
@@ -81,9 +81,9 @@ def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> N
 def _job(config: DictConfig) -> None:
     """One run: evaluate and show. Raises where the run is incomplete, so that every launcher reports it."""
     from harness.evaluate import evaluate
-    from harness.gate import Verdict
     from harness.records import run_name
     from harness.report.verdicts import text_judgement
+    from harness.runs.gate import Verdict
 
     typed = HydraConfig.get().overrides.task
     spec = build(config, [item for item in typed if not item.startswith(_NOT_IN_NAME)])

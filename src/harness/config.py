@@ -20,15 +20,15 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from pydantic import TypeAdapter, ValidationError
 
-from harness.checks import first_error
-from harness.errors import ConfigError
+from harness.base.checks import first_error
+from harness.base.errors import ConfigError
 
 if TYPE_CHECKING:
-    from harness.gate import Gate
     from harness.pipeline import Pipeline
     from harness.pipeline.cache import CacheConfig
     from harness.references.sets import ReferenceSet
     from harness.results import ExtraSource, Thresholds
+    from harness.runs.gate import Gate
     from harness.tracking.store import Store
 
 

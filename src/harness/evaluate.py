@@ -9,21 +9,22 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.archive import BenchmarkRun, write_run
-from harness.comparison import compare
+from harness.base.errors import PhotoError
+from harness.base.progress import track
 from harness.config import RunSpec
-from harness.errors import PhotoError
-from harness.gate import Judgement, judge
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
 from harness.pipeline.looks import Look
-from harness.progress import track
 from harness.records import archive, describe, result_tags, run_key, run_name, run_tags
 from harness.references.photos import OpenedPhoto, open_photo, read_photo
 from harness.references.sets import ReferencePhoto
 from harness.report.artifacts import photo_table, write_artifacts
 from harness.report.content import RunReport
 from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Scores, Thresholds
+from harness.runs.archive import BenchmarkRun, write_run
+from harness.runs.comparison import compare
+from harness.runs.gate import Judgement, judge
+from harness.runs.suspects import find_suspects
 from harness.scoring import (
     Behaviour,
     bib_behaviour,
@@ -38,7 +39,6 @@ from harness.scoring import (
     tally_links,
     tally_numbers,
 )
-from harness.suspects import find_suspects
 from harness.tracking.catalog import Baseline, find_baseline, find_finished, join, load_run, recent_runs
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore

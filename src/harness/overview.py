@@ -10,7 +10,7 @@ from harness.report.canvas import write_pictures
 from harness.report.figures import pareto_figure
 from harness.report.html import REPORT_FILE
 from harness.report.sweep_page import SweepFindings, sweep_markdown, sweep_page, sweep_table, sweep_text
-from harness.sweeps import varied
+from harness.runs.sweeps import varied
 from harness.tracking.runs import RunRecord
 from harness.tracking.store import OpenStore
 from harness.tracking.sweeps import chart_page, find_jobs, log_overview

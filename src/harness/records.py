@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
-from harness.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
 from harness.config import RunSpec
-from harness.gate import Judgement
 from harness.references.sets import ReferenceSet
 from harness.report.verdicts import markdown_judgement
 from harness.results import Evaluation
+from harness.runs.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
+from harness.runs.gate import Judgement
+from harness.runs.provenance import code_digest, provenance, versions
 from harness.scoring import SCORER_VERSION, number_status
 from harness.scoring.numbers import expected_numbers, read_numbers
 from harness.tracking.catalog import STUDY_TAG, WORKER_TAG
-from harness.tracking.provenance import code_digest, provenance, versions
 
 
 def run_name(spec: RunSpec) -> str:

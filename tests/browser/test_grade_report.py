@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from harness.gradebook import GradingJob, grade_cohort
 from harness.grading.cohort import write_cohort
+from harness.grading.gradebook import GradingJob, grade_cohort
 from harness.grading.submissions import students
 from tests.grading.streets import COHORT, OVERRIDES, RULES, TRUTH, draw_streets
 

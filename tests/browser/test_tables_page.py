@@ -9,10 +9,10 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, expect
 
-from harness.tables.evaluation import evaluate_tables
-from harness.tables.html import page as tables_page
-from harness.tables.rates import item_rates
-from tests.tables.builders import extracted, table
+from harness.tasks.tables.evaluation import evaluate_tables
+from harness.tasks.tables.html import page as tables_page
+from harness.tasks.tables.rates import item_rates
+from tests.tasks.tables.builders import extracted, table
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import ConfigError, GradingError
+from harness.base.errors import ConfigError, GradingError
 from harness.grading.rules import read_overrides, read_rules
 from harness.grading.submissions import Submission, read_submission, students
 from tests.grading.streets import COHORT, OVERRIDES, RULES, TRUTH

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from harness.errors import GradingError
-from harness.gradebook import GradingJob, grade_cohort, grade_student
+from harness.base.errors import GradingError
 from harness.grading.cohort import Cohort, write_cohort
+from harness.grading.gradebook import GradingJob, grade_cohort, grade_student
 from harness.grading.graded import GradedSubmission, grade_submission
 from harness.grading.page import report_page
 from harness.grading.submissions import AnnotatedImage, Submission, students

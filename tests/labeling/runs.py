@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from harness.archive import write_run
+from harness.runs.archive import write_run
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 from harness.types import BibBox, PhotoPrediction

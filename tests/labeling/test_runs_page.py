@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.gate import Verdict
+from harness.runs.gate import Verdict
 from harness.tracking.catalog import BASELINE_TAG
 from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
+from harness.base.errors import WeightsError
 from harness.config import build, compose
-from harness.errors import WeightsError
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
 from harness.pipeline.images import scale_to

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.files import BibGroundTruth, FaceGroundTruth, PhotoIndex, read_file, write_file
 
 HASH = "a" * 64

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth
 from harness.references.freeze import freeze
 from harness.references.frozen import FrozenSet, frozen_sets

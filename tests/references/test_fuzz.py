@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.files import LabelFile
 from harness.references.store import LabelStore
 from harness.references.suggestions import PhotoSuggestions, Suggestions

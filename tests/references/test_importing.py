@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
+from harness.base.errors import ReferenceSetError
 from harness.cli.import_ import FORMATS as COMMAND_FORMATS
-from harness.errors import ReferenceSetError
 from harness.references.contents import Contents
 from harness.references.exporting import export_coco
 from harness.references.importing import FORMATS, import_labels

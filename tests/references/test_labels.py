@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ReferenceSetError, StaleRevisionError
+from harness.base.errors import ReferenceSetError, StaleRevisionError
 from harness.references.files import BibLabels, FaceLabels
 from harness.references.labels import (
     new_anonymous,

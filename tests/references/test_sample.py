@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.files import BibFaceLinks, FaceIdentities, PhotoIndex, read_file
 from harness.references.photos import read_photo
 from harness.references.sample import SampleSet

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from harness.errors import PhotoError, ReferenceSetError
+from harness.base.errors import PhotoError, ReferenceSetError
 from harness.references.photos import read_photo
 from harness.references.sets import ReferencePhoto, digest, load_set, split_of
 from harness.types import BibBox, BibFaceLink, FaceBox, Split

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references import store as store_module
 from harness.references.disk import write_atomically
 from harness.references.files import BibGroundTruth, BibLabels, LabelFile, decode

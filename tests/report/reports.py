@@ -10,15 +10,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.archive import BenchmarkRun
-from harness.comparison import compare
 from harness.evaluate import behaviours, score
-from harness.gate import judge
 from harness.records import archive
 from harness.report.content import RunReport
 from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Thresholds
+from harness.runs.archive import BenchmarkRun
+from harness.runs.comparison import compare
+from harness.runs.gate import judge
+from harness.runs.suspects import find_suspects
 from harness.scoring import intervals
-from harness.suspects import find_suspects
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, PhotoPrediction
 from tests.benchmark_runs import gate
 

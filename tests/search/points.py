@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import search

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.errors import ConfigError, HarnessError
+from harness.base.errors import ConfigError, HarnessError
 from harness.search.experiment import read_experiment
 from harness.search.ledger import Ledger
 from harness.search.searchable import check_experiment, trial_config, trial_spec

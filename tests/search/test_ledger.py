@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BudgetError, ConflictError
+from harness.base.errors import BudgetError, ConflictError
 from harness.search.ledger import Ledger, claim_or_refuse
 from harness.search.loop import search
 from harness.search.space import point_key

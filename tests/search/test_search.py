@@ -19,8 +19,8 @@ from hydra import compose, initialize_config_dir
 from harness.__main__ import run
 from harness.config import conf_dir
 from harness.evaluate import evaluate
-from harness.gate import Verdict
 from harness.references.files import BibFaceLinks, read_file, write_file
+from harness.runs.gate import Verdict
 from harness.search import verbs
 from harness.search.base import Gain, ensure_base, open_runs
 from harness.search.holdout import Standing, weigh

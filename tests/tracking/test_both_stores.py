@@ -11,10 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from harness.archive import BenchmarkRun, write_run
-from harness.comparison import compare
-from harness.errors import ConfigError, HarnessError
-from harness.gate import Verdict
+from harness.base.errors import ConfigError, HarnessError
+from harness.runs.archive import BenchmarkRun, write_run
+from harness.runs.comparison import compare
+from harness.runs.gate import Verdict
 from harness.tracking.baselines import baseline_of, choose_run, pin
 from harness.tracking.catalog import (
     RunEntry,

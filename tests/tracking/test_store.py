@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import ConfigError, HarnessError
 from harness.config import compose, instantiate
-from harness.errors import ConfigError, HarnessError
 from harness.tracking.remote import ServerStore
 from harness.tracking.runs import RunRecord, TrackedRun, tracked_run
 from harness.tracking.store import LocalStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from harness.errors import ConfigError
+from harness.base.errors import ConfigError
 
 
 def confirm(force: bool, question: str, refusal: str) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 
+from harness.base.text_tables import aligned
 from harness.cli.asking import confirm
 from harness.cli.runs import add_overrides, compose_runs, existing_store
 from harness.cli.staging import counted
-from harness.text_tables import aligned
 
 NAME = "clean"
 HELP = "delete old runs with their artifacts"

@@ -28,10 +28,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison."""
-    from harness.comparison import compare
+    from harness.base.errors import GateError
     from harness.config import instantiate
-    from harness.errors import GateError
     from harness.report.comparisons import comparison_dict, markdown_comparison, text_comparison
+    from harness.runs.comparison import compare
     from harness.tracking.catalog import find_base, find_run, list_runs, load_run
 
     config = compose_runs(arguments, "base")

@@ -36,10 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Score and show."""
     import json
 
-    from harness.confidence.extra import format_confidence
-    from harness.confidence.postop import SCORED_FILE, run_postop
-    from harness.confidence.quality import judge
     from harness.scoring.confidence import Reducer
+    from harness.tasks.confidence.extra import format_confidence
+    from harness.tasks.confidence.postop import SCORED_FILE, run_postop
+    from harness.tasks.confidence.quality import judge
 
     out: Path = arguments.out
     summary = run_postop(arguments.gt_vs_pred, arguments.trace, out, Reducer(arguments.reducer))

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from harness.base.errors import ReferenceSetError
+from harness.base.text_tables import aligned
 from harness.cli.staging import COMMAND, add_json, add_overrides, compose_staging, counted, open_store, show_json
-from harness.errors import ReferenceSetError
-from harness.text_tables import aligned
 
 if TYPE_CHECKING:
     from harness.references.frozen import Manifest

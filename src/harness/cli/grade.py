@@ -11,11 +11,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.base.errors import ConfigError, IncompleteError
 from harness.cli.staging import COMMAND, add_json, add_overrides, show_json
-from harness.errors import ConfigError, IncompleteError
 
 if TYPE_CHECKING:
-    from harness.gradebook import GradingJob
+    from harness.grading.gradebook import GradingJob
 
 NAME = "grade"
 HELP = "grade annotations against a ground truth"
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade, show, write, log."""
-    from harness.gradebook import GradingJob, check_cohort_name
+    from harness.grading.gradebook import GradingJob, check_cohort_name
     from harness.grading.submissions import students
 
     if arguments.overrides and not arguments.log:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_student(job: GradingJob, arguments: argparse.Namespace) -> int:
-    from harness.gradebook import grade_student, log_student
+    from harness.grading.gradebook import grade_student, log_student
     from harness.grading.shown import grade_text
     from harness.grading.written import as_dict, write_grade
 
@@ -69,8 +69,8 @@ def _run_student(job: GradingJob, arguments: argparse.Namespace) -> int:
 
 
 def _run_cohort(job: GradingJob, submissions: dict[str, Path], arguments: argparse.Namespace) -> int:
-    from harness.gradebook import grade_cohort, log_cohort
     from harness.grading.cohort import as_dict, write_cohort
+    from harness.grading.gradebook import grade_cohort, log_cohort
     from harness.grading.shown import cohort_text
 
     cohort = grade_cohort(job, submissions, arguments.cohort or arguments.student.resolve().name)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from harness.base.text_tables import aligned
 from harness.cli.runs import add_overrides, compose_runs, existing_store
 from harness.cli.staging import add_json, show_json
-from harness.text_tables import aligned
 
 if TYPE_CHECKING:
     from harness.tracking.catalog import RunEntry

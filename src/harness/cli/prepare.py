@@ -29,9 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Copy, suggest, and say what came of it."""
     from pathlib import Path
 
+    from harness.base.errors import IncompleteError
     from harness.config import build_pipeline
-    from harness.errors import IncompleteError
-    from harness.prepare import copy_in, suggest
+    from harness.pipeline.prepare import copy_in, suggest
     from harness.references.labels import reset_labels
 
     config = compose_staging(arguments.overrides)

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import ConfigError
+from harness.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from harness.tracking.store import Store
@@ -39,9 +39,9 @@ def compose_runs(arguments: argparse.Namespace, *optional: str) -> Any:
 
 def existing_store(config: Any) -> Store:
     """The store of a composed config. One that has no runs is an error, and is not made by looking at it."""
+    from harness.base.errors import HarnessError
     from harness.cli.staging import COMMAND
     from harness.config import instantiate
-    from harness.errors import HarnessError
 
     store: Store = instantiate(config, "tracking")
     if not store.exists:

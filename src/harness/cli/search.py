@@ -22,8 +22,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.base.errors import ConfigError, CrashError, HarnessError
 from harness.cli.staging import COMMAND, show_json
-from harness.errors import ConfigError, CrashError, HarnessError
 
 if TYPE_CHECKING:
     from harness.search.holdout import Confirmation

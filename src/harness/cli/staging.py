@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import ConfigError
+from harness.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from harness.references.store import LabelStore

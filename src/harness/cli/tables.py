@@ -24,11 +24,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Score and show."""
     import json
 
-    from harness.tables.evaluation import evaluate_tables
-    from harness.tables.files import read_extractions, read_ground_truth
-    from harness.tables.outputs import write_outputs
-    from harness.tables.rates import intervals, item_rates
-    from harness.tables.summary import format_tables, to_dict
+    from harness.tasks.tables.evaluation import evaluate_tables
+    from harness.tasks.tables.files import read_extractions, read_ground_truth
+    from harness.tasks.tables.outputs import write_outputs
+    from harness.tasks.tables.rates import intervals, item_rates
+    from harness.tasks.tables.summary import format_tables, to_dict
 
     tables = read_ground_truth(arguments.gt)
     extractions = read_extractions(arguments.extractions, [table.id for table in tables])

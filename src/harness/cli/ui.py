@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from harness.base.errors import ConfigError
 from harness.cli.staging import add_overrides, compose_staging
-from harness.errors import ConfigError
 
 if TYPE_CHECKING:
     from harness.labeling.source import LabelSource

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from harness.documents import checked, read_json
-from harness.errors import GradingError
+from harness.base.documents import checked, read_json
+from harness.base.errors import GradingError
 from harness.grading.submissions import AnnotatedImage, attribute_text, image_name
 from harness.scoring import Annotation
 

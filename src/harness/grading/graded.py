@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.errors import GradingError
+from harness.base.errors import GradingError
 from harness.grading.submissions import Submission
 from harness.scoring import Annotation, GradeReport, GradingRules, ImageGrade, MatchGrade, Override, grade
 from harness.scoring.grade_reasons import Aspect, Loss, Skills, losses, points_lost, skills

@@ -6,7 +6,7 @@ import base64
 import io
 from pathlib import Path
 
-from harness.errors import GradingError
+from harness.base.errors import GradingError
 
 LONG_SIDE = 960
 QUALITY = 78

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from harness.documents import checked, number
-from harness.errors import ConfigError, GradingError
+from harness.base.documents import checked, number
+from harness.base.errors import ConfigError, GradingError
 from harness.scoring import GradingRules, Override
 
 _COLUMNS = ("image", "annotation", "score", "reason", "who")

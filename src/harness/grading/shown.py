@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.base.text_tables import markdown_table, text_table
 from harness.grading.cohort import Cohort
 from harness.grading.graded import GradedSubmission
 from harness.grading.page import worst_first
 from harness.scoring import ImageGrade
-from harness.text_tables import markdown_table, text_table
 
 _MOST_IMAGES = 20
 _IMAGE_COLUMNS = ("image", "matched", "missed", "extra", "original", "final")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harness.documents import read_xml
-from harness.errors import GradingError
-from harness.garbage import no_collection
+from harness.base.documents import read_xml
+from harness.base.errors import GradingError
+from harness.base.garbage import no_collection
 from harness.scoring import Annotation
 
 SUFFIXES = (".json", ".xml")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from harness.documents import number_of, text_of
-from harness.errors import GradingError
+from harness.base.documents import number_of, text_of
+from harness.base.errors import GradingError
 from harness.grading.submissions import AnnotatedImage, flag_text, image_name
 from harness.scoring import Annotation
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harness.errors import GradingError
+from harness.base.errors import GradingError
 from harness.grading.graded import GradedSubmission, Item
 from harness.grading.page import report_page
 

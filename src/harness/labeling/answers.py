@@ -10,7 +10,7 @@ from harness.references.completeness import State
 from harness.references.files import BibLabels, FaceLabels, LinkPairs
 from harness.references.frozen import Manifest, Snapshots
 from harness.references.suggestions import GhostBib, GhostFace
-from harness.suspects import Suspect
+from harness.runs.suspects import Suspect
 from harness.types import BibBox
 
 

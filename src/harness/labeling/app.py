@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from harness.errors import (
+from harness.base.errors import (
     HarnessError,
     InvalidEditError,
     NameTakenError,

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Request
 from pydantic import Field
 
-from harness.errors import UnknownPhotoError
+from harness.base.errors import UnknownPhotoError
 from harness.labeling.answers import Photo
 from harness.labeling.history import RunHistory
 from harness.labeling.photo_state import photo_state

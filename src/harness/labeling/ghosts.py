@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from harness.errors import InvalidEditError
+from harness.base.errors import InvalidEditError
 from harness.references.files import BibLabels, BibRecord, BoxRecord, FaceLabels, FaceRecord
 from harness.references.suggestions import GhostBib, GhostFace
 from harness.types import BibScope, FaceScope

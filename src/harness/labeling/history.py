@@ -11,12 +11,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.labeling.source import LabelSource
 from harness.labeling.suspicions import Suspicions
 from harness.report.html import REPORT_FILE
 from harness.results import Thresholds
-from harness.suspects import witnesses_of
+from harness.runs.suspects import witnesses_of
 from harness.tracking.catalog import RunEntry, has_artifact, list_runs, read_artifact, recent_runs
 from harness.tracking.store import OpenStore, Store
 

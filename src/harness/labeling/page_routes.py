@@ -19,7 +19,7 @@ from harness.references.completeness import State
 from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
 from harness.references.frozen import frozen_sets
 from harness.report.verdicts import TONES
-from harness.sweeps import HEADLINES
+from harness.runs.sweeps import HEADLINES
 from harness.tracking.sweeps import run_page
 from harness.types import BibScope, FaceScope
 

@@ -14,7 +14,7 @@ from harness.references.files import LinkPairs
 from harness.references.labels import PhotoView, view_in
 from harness.references.revisions import Revisions
 from harness.references.suggestions import StageProvenance, Suggestions
-from harness.suspects import Suspect
+from harness.runs.suspects import Suspect
 from harness.types import BibScope, FaceScope
 
 _REVISION = re.compile(r'"([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})"')

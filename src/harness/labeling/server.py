@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.labeling.access import Access, is_any_address, is_loopback
 from harness.labeling.app import make_app
 from harness.labeling.context import Context

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.contents import Contents, read_contents
 from harness.references.frozen import FOLDER, load_frozen
 from harness.references.store import LabelStore

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from harness.garbage import no_collection
+from harness.base.garbage import no_collection
 from harness.labeling.ghosts import count_left
 from harness.labeling.source import LabelSource
 from harness.references.completeness import Completeness, State, completeness

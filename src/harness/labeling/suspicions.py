@@ -13,7 +13,7 @@ from harness.references.contents import Contents
 from harness.references.files import PhotoFile
 from harness.references.sets import labels_of
 from harness.results import Thresholds
-from harness.suspects import Predictions, Suspect, suspects_among
+from harness.runs.suspects import Predictions, Suspect, suspects_among
 
 Suspects = Mapping[str, Sequence[Suspect]]
 

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from harness.cache import cache_dir
+from harness.base.cache import cache_dir
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (

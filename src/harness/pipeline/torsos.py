@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.checks import Positive, Share
+from harness.base.checks import Positive, Share
 from harness.types import Box, FaceBox
 
 

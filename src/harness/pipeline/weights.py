@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from harness.errors import WeightsError
+from harness.base.errors import WeightsError
 
 
 class Model(Protocol):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.errors import PhotoError
-from harness.progress import track
+from harness.base.errors import PhotoError
+from harness.base.progress import track
 from harness.references.disk import sync_folder
 from harness.references.drafts import Draft
 from harness.references.files import PhotoIndex, PhotoRecord

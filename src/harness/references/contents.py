@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,

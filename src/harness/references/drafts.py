@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import ValidationError
 
-from harness.checks import first_error
-from harness.errors import ReferenceSetError
+from harness.base.checks import first_error
+from harness.base.errors import ReferenceSetError
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,

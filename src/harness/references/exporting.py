@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from harness.errors import ReferenceSetError
-from harness.progress import track
+from harness.base.errors import ReferenceSetError
+from harness.base.progress import track
 from harness.references.contents import Contents
 from harness.references.disk import write_atomically
 from harness.references.files import BoxRecord, PhotoRecord

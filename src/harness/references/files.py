@@ -16,9 +16,9 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from harness.checks import first_error
-from harness.errors import ReferenceSetError
-from harness.garbage import no_collection
+from harness.base.checks import first_error
+from harness.base.errors import ReferenceSetError
+from harness.base.garbage import no_collection
 from harness.references.disk import write_atomically
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 

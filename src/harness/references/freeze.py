@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from harness.errors import InvalidEditError, NameTakenError, UnknownPhotoError
+from harness.base.errors import InvalidEditError, NameTakenError, UnknownPhotoError
 from harness.references.completeness import State, completeness
 from harness.references.contents import Contents
 from harness.references.disk import sync_folder

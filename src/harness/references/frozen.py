@@ -18,8 +18,8 @@ from typing import Any
 import orjson
 from pydantic import Field, ValidationError
 
-from harness.checks import first_error
-from harness.errors import ReferenceSetError
+from harness.base.checks import first_error
+from harness.base.errors import ReferenceSetError
 from harness.references.completeness import State
 from harness.references.contents import read_contents
 from harness.references.files import Index, Record, Sha256

@@ -17,8 +17,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from harness.checks import first_error
-from harness.errors import InvalidEditError, UnknownPhotoError
+from harness.base.checks import first_error
+from harness.base.errors import InvalidEditError, UnknownPhotoError
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.references.disk import sync_folder
 from harness.references.drafts import Draft

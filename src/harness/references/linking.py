@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.errors import InvalidEditError
+from harness.base.errors import InvalidEditError
 from harness.references.files import BoxRecord, LinkPairs
 
 Boxes = Sequence[BoxRecord]

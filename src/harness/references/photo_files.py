@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import PhotoError
+from harness.base.errors import PhotoError
 from harness.references.disk import replace_file
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import PhotoError
+from harness.base.errors import PhotoError
 from harness.references.photo_files import read_bytes, upright
 
 Image = NDArray[np.uint8]

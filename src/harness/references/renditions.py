@@ -9,8 +9,8 @@ import io
 from enum import StrEnum
 from pathlib import Path
 
-from harness.cache import cache_dir
-from harness.errors import PhotoError
+from harness.base.cache import cache_dir
+from harness.base.errors import PhotoError
 from harness.references.disk import write_atomically
 from harness.references.photo_files import FOLDER, SUFFIXES, is_upright, read_bytes, upright, upright_size
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import StaleRevisionError
+from harness.base.errors import StaleRevisionError
 from harness.references.drafts import Draft
 from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoFile, PhotoIndex
 

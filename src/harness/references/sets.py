@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.contents import NO_BIBS, NO_FACES, Contents, read_contents
 from harness.references.photo_files import FOLDER, stored_photos
 from harness.references.store import LabelStore

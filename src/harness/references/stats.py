@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.garbage import no_collection
+from harness.base.garbage import no_collection
 from harness.references.completeness import State, completeness
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.types import BibScope, FaceScope, Split

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import ReferenceSetError
-from harness.locks import file_lock
+from harness.base.errors import ReferenceSetError
+from harness.base.locks import file_lock
 from harness.references.contents import (
     NO_BIBS,
     NO_FACES,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.comparison import LEDGER
 from harness.report.canvas import write_pictures
 from harness.report.content import RunReport
 from harness.report.figures import run_figures
@@ -16,6 +15,7 @@ from harness.report.mistakes import ReadPhoto
 from harness.report.page import run_page
 from harness.report.pictures import draw_photo
 from harness.results import Evaluation
+from harness.runs.comparison import LEDGER
 from harness.scoring import number_status
 from harness.scoring.numbers import expected_numbers, read_numbers
 

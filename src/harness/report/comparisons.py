@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.archive import BenchmarkRun
-from harness.comparison import LEDGER, Change, Comparison, PhotoChange
 from harness.report.verdicts import markdown_judgement, text_judgement
+from harness.runs.archive import BenchmarkRun
+from harness.runs.comparison import LEDGER, Change, Comparison, PhotoChange
 
 #: The changes of one photo.
 Photo = tuple[PhotoChange, ...]

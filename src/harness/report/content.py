@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.archive import BenchmarkRun
-from harness.comparison import Comparison
-from harness.gate import Judgement, Verdict
 from harness.results import Evaluation
-from harness.suspects import Suspect
+from harness.runs.archive import BenchmarkRun
+from harness.runs.comparison import Comparison
+from harness.runs.gate import Judgement, Verdict
+from harness.runs.suspects import Suspect
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.report.canvas import FAINT, Picture, draw
+from harness.runs.sweeps import QUALITY, SECONDS, SweepJob, pareto_front
 from harness.scoring import Behaviour, Slice
 from harness.scoring.error_types import ErrorScorecard
-from harness.sweeps import QUALITY, SECONDS, SweepJob, pareto_front
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.comparison import LEDGER, Change, Comparison, PhotoChange
 from harness.report.content import RunReport
 from harness.report.grid import pick_mistakes
 from harness.report.mistakes import Mistake, ReadPhoto, Shots, mistakes, take_shots
 from harness.results import EvaluatedPhoto, Evaluation
+from harness.runs.comparison import LEDGER, Change, Comparison, PhotoChange
 from harness.types import Box
 
 #: What all scorecards say of one photo.

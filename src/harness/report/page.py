@@ -8,7 +8,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.gate import MetricVerdict
 from harness.report.canvas import Picture
 from harness.report.content import RunReport
 from harness.report.gallery import MOST_CHANGED, MOST_SUSPECTS, ChangedPhoto, Gallery
@@ -17,9 +16,10 @@ from harness.report.mistakes import Shots, mistakes
 from harness.report.pictures import draw_photo, jpeg
 from harness.report.verdicts import MEANINGS, TONES, moved
 from harness.results import EvaluatedPhoto
+from harness.runs.gate import MetricVerdict
+from harness.runs.suspects import Suspect
 from harness.scoring import LinkScorecard
 from harness.scoring.format import scorecard_sections
-from harness.suspects import Suspect
 from harness.types import BibBox, PhotoPrediction
 
 PICTURE_SIDE = 720

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from harness.base.text_tables import aligned
 from harness.report.canvas import Picture
 from harness.report.html import render
-from harness.sweeps import (
+from harness.runs.sweeps import (
     SECONDS,
     SweepJob,
     has_ladder,
@@ -20,7 +21,6 @@ from harness.sweeps import (
     pareto_front,
     varied,
 )
-from harness.text_tables import aligned
 
 FRONT_MARK = "★"
 

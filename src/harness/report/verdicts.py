@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.gate import Judgement, MetricVerdict, Verdict
-from harness.text_tables import aligned
+from harness.base.text_tables import aligned
+from harness.runs.gate import Judgement, MetricVerdict, Verdict
 
 NAMES = ("metric", "baseline", "this run", "gain", "95 % interval", "verdict")
 

@@ -22,7 +22,7 @@ from operator import ne
 
 import numpy as np
 
-from harness.garbage import no_collection
+from harness.base.garbage import no_collection
 from harness.scoring.annotations import Annotation, AnnotationBatch, Annotations, take
 from harness.scoring.boxes import Bools, Floats, Ints, iou
 from harness.scoring.grade_report import GradeReport, ImageGrade, MatchColumns, Matches, MatchGrade

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 
-from harness.archive import BenchmarkRun
-from harness.errors import ConflictError, NotBegunError
+from harness.base.errors import ConflictError, NotBegunError
 from harness.evaluate import evaluate
-from harness.gate import paired
+from harness.runs.archive import BenchmarkRun
+from harness.runs.gate import paired
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.outcomes import outcome_of

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from harness.archive import BenchmarkRun
-from harness.checks import Positive, first_error
-from harness.errors import ConfigError
+from harness.base.checks import Positive, first_error
+from harness.base.errors import ConfigError
+from harness.runs.archive import BenchmarkRun
 from harness.search.space import Space
 
 FOLDER = Path("experiments")

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from harness.base.errors import ConflictError, HarnessError
 from harness.config import RunSpec
-from harness.errors import ConflictError, HarnessError
 from harness.evaluate import RunResult, evaluate
-from harness.gate import Verdict, judge
+from harness.runs.gate import Verdict, judge
 from harness.search.base import Gain, gain_between, gain_of, open_runs
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.archive import BenchmarkRun, PhotoResult
-from harness.comparison import LEDGER, Comparison, compare
-from harness.errors import ConflictError
+from harness.base.errors import ConflictError
 from harness.references.photos import read_photo
 from harness.report.pictures import draw_photo
 from harness.results import EvaluatedPhoto
+from harness.runs.archive import BenchmarkRun, PhotoResult
+from harness.runs.comparison import LEDGER, Comparison, compare
 from harness.search.base import known_base, open_runs
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec

@@ -22,7 +22,7 @@ from typing import Any
 import optuna
 from optuna.trial import Trial, TrialState
 
-from harness.errors import BudgetError, ConflictError, HarnessError, NotBegunError
+from harness.base.errors import BudgetError, ConflictError, HarnessError, NotBegunError
 from harness.search.experiment import Budget, Experiment
 from harness.search.samplers import fixed_sampler, make_sampler
 from harness.search.space import Point, Value, point_key, points, size, suggest_point

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.search.ledger import Ledger
 from harness.search.outcomes import Evaluate, Outcome
 from harness.search.trials import TrialRecord

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from harness.archive import BenchmarkRun
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.runs.archive import BenchmarkRun
 from harness.search.experiment import Experiment
 from harness.search.trials import TrialRecord
 

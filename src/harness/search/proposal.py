@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from harness.base.errors import ConflictError
 from harness.config import conf_dir, value_at
-from harness.errors import ConflictError
 from harness.search.base import gain_of, known_base
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger

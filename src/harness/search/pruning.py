@@ -17,12 +17,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.archive import BenchmarkRun
 from harness.config import RunSpec
 from harness.evaluate import predict, score
 from harness.records import run_name
 from harness.references.sets import ReferencePhoto
 from harness.results import ItemRates, Scores
+from harness.runs.archive import BenchmarkRun
 from harness.scoring.pairing import PairedRate, paired_rates
 from harness.scoring.uncertainty import Sides, tally_sides
 from harness.search.experiment import RUNTIMES

@@ -13,7 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.search.experiment import Experiment
 from harness.search.space import Value
 

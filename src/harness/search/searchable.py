@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from harness.base.errors import ConfigError
 from harness.config import RunSpec, build, build_pipeline, compose, value_at, vary
-from harness.errors import ConfigError
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
 

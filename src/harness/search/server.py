@@ -22,7 +22,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from harness.errors import BudgetError, ConfigError, ConflictError, HarnessError, NotBegunError
+from harness.base.errors import BudgetError, ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.search import inspection, verbs
 from harness.search.base import known_base
 from harness.search.experiment import FOLDER, read_experiment

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
-from harness.errors import ConfigError, HarnessError
-from harness.locks import file_lock, is_locked
+from harness.base.errors import ConfigError, HarnessError
+from harness.base.locks import file_lock, is_locked
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

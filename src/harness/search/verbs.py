@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.config import value_at
-from harness.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.search import holdout, leaderboard, proposal
 from harness.search.abandoned import end_abandoned
 from harness.search.base import ensure_base, gain_of, open_runs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
-from harness.archive import BenchmarkRun
 from harness.evaluate import evaluate
+from harness.runs.archive import BenchmarkRun
 from harness.search.base import open_runs
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec

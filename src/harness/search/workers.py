@@ -9,7 +9,7 @@ from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from harness.errors import CrashError, HarnessError
+from harness.base.errors import CrashError, HarnessError
 from harness.search.evaluating import evaluator
 from harness.search.experiment import read_experiment
 from harness.search.ledger import Ledger

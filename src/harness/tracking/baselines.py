@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.tracking.catalog import BASELINE_TAG, RunEntry, load_run
 from harness.tracking.store import OpenStore
 

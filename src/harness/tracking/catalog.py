@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.archive import RUN_FILE, BenchmarkRun, read_run
-from harness.errors import ConfigError, HarnessError
+from harness.base.errors import ConfigError, HarnessError
+from harness.runs.archive import RUN_FILE, BenchmarkRun, read_run
 from harness.tracking.store import OpenStore
 
 if TYPE_CHECKING:

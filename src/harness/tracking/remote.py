@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.tracking.store import OpenStore, open_experiments, quiet_mlflow
 
 _SECONDS_TO_ANSWER = 10.0

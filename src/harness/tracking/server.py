@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 import webbrowser
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore
 from harness.tracking.views import start_page

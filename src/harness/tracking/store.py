@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
-from harness.errors import HarnessError
-from harness.locks import file_lock
+from harness.base.errors import HarnessError
+from harness.base.locks import file_lock
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

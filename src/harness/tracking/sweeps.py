@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from harness.sweeps import SweepJob
+from harness.runs.sweeps import SweepJob
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 

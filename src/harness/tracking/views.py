@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.results import MISTAKES
-from harness.sweeps import HEADLINES, SPEED
+from harness.runs.sweeps import HEADLINES, SPEED
 from harness.tracking.store import OpenStore
 from harness.tracking.sweeps import last_sweep, runs_page, sweep_filter
 

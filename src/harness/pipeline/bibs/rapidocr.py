@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from harness.checks import Pixels, Share
+from harness.base.checks import Pixels, Share
 from harness.pipeline.bibs.readings import NumberRule, Plate, Reading
 from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, in_blocks, is_cut, tiles, widen
 from harness.pipeline.bibs.voting import Sighting, elect, merge, without_rivals

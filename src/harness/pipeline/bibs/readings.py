@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
-from harness.checks import Positive, Share
+from harness.base.checks import Positive, Share
 from harness.types import BibBox, Box
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import WeightsError
+from harness.base.errors import WeightsError
 from harness.pipeline.weights import OwnWeights
 
 #: Where insightface itself keeps its packs.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
-from harness.checks import Pixels, Share
+from harness.base.checks import Pixels, Share
 from harness.pipeline.faces.packs import detector_of, open_model
 from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
 from harness.pipeline.images import scale_to

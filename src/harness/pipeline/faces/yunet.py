@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.checks import Pixels, Share
+from harness.base.checks import Pixels, Share
 from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
-from harness.checks import Positive, Share
+from harness.base.checks import Positive, Share
 from harness.types import BibBox, BibFaceLink, Box, FaceBox
 
 Floats = NDArray[np.float64]

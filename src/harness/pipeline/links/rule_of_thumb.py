@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.checks import Positive, Share
+from harness.base.checks import Positive, Share
 from harness.types import BibBox, BibFaceLink, FaceBox
 
 

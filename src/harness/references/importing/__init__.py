@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.errors import PhotoError, ReferenceSetError
-from harness.progress import track
+from harness.base.errors import PhotoError, ReferenceSetError
+from harness.base.progress import track
 from harness.references.adding import index_photo
 from harness.references.disk import sync_folder
 from harness.references.drafts import Draft

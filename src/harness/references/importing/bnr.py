@@ -10,7 +10,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from harness.errors import PhotoError, ReferenceSetError
+from harness.base.errors import PhotoError, ReferenceSetError
 from harness.references.contents import Contents, read_contents
 from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex
 from harness.references.importing.records import ImportedPhoto, ImportedSet

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from harness.documents import checked, read_json
-from harness.errors import ReferenceSetError
+from harness.base.documents import checked, read_json
+from harness.base.errors import ReferenceSetError
 from harness.references.files import (
     BibLabels,
     BibPhotoTag,

@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
 from harness.references.importing.records import ImportedPhoto, ImportedSet, photo_size, unit_box
 from harness.references.photo_files import find_photos

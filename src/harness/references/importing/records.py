@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from harness.documents import checked
-from harness.errors import PhotoError, ReferenceSetError
+from harness.base.documents import checked
+from harness.base.errors import PhotoError, ReferenceSetError
 from harness.references.files import BibLabels, BibRecord, FaceIdentities, FaceLabels, FaceRecord, LinkPairs
 from harness.references.photo_files import read_bytes, upright_size
 

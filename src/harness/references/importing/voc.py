@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from harness.documents import number_of, read_xml, text_of
-from harness.errors import ReferenceSetError
+from harness.base.documents import number_of, read_xml, text_of
+from harness.base.errors import ReferenceSetError
 from harness.references.files import BibRecord, FaceRecord
 from harness.references.importing.records import (
     ImportedPhoto,

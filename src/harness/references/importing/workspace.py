@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.locks import file_lock, is_locked
+from harness.base.locks import file_lock, is_locked
 
 _SUFFIX, _LOCK_SUFFIX = ".new", ".lock"
 

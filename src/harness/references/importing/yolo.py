@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.files import BibRecord, FaceRecord
 from harness.references.importing.records import (
     ImportedPhoto,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import cv2
 
-from harness.progress import track
+from harness.base.progress import track
 from harness.references.disk import write_atomically
 from harness.references.files import (
     BibFaceLinks,

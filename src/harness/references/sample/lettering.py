@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.sample.arrays import Canvas, Colour, Mask, resize
 
 SANS = "DejaVuSans-Bold.ttf"

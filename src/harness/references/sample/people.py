@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import ReferenceSetError
+from harness.base.errors import ReferenceSetError
 from harness.references.photos import Image
 
 STUDIO, AMATEUR = "studio_posture", "amateur_posture"

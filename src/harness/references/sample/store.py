@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cache import made_once, source_key
+from harness.base.cache import made_once, source_key
 
 _PACKAGES = ("numpy", "opencv-python", "opencv-python-headless", "pillow", "matplotlib", "openpeople")
 

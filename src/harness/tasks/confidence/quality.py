@@ -1,0 +1,149 @@
+"""How good are the scored predictions, and what does ranking them by their score gain?
+
+Average precision by COCO's rules on `gt_vs_pred_scored.jsonl`, against the ground truth that each record carries in the
+same pixel space; once in the order of the scores and once with one constant score, which leaves the model's own order.
+Calibration: how far scores are from the share of boxes that are right, where right means matched to a target of the
+same class at an IoU of 0.5 or more.
+
+The class of a box is its `desc`, white space at its ends aside; or all boxes are of one class. Each record is an image
+of its own. What is no `bbox_2d` of four finite corners, in order, is left out and counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.scoring.average_precision import ApPhoto, ApScorecard, average_precision
+from harness.scoring.boxes import Boxes
+from harness.scoring.calibration import CalibrationScorecard, calibration
+from harness.scoring.coord_tokens import BOX
+from harness.scoring.matching import match_greedy
+from harness.tasks.confidence.lines import parse, read_lines, wrong
+
+RIGHT_IOU = 0.5
+
+Corners = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Average precision in the order of the scores and without it, and calibration."""
+
+    ranked: ApScorecard
+    constant: ApScorecard
+    calibration: CalibrationScorecard
+    targets_left_out: int
+    predictions_left_out: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as the file `confidence_quality.json` has them."""
+        return {
+            "ranked": self.ranked.to_dict(),
+            "constant": self.constant.to_dict(),
+            "calibration": self.calibration.to_dict(),
+            "targets_left_out": self.targets_left_out,
+            "predictions_left_out": self.predictions_left_out,
+        }
+
+    def metrics(self) -> dict[str, float]:
+        """What is logged; a statistic without targets is left out."""
+        metrics = {"ap_targets": float(self.ranked.targets), "ap_predictions": float(self.ranked.predictions)}
+        metrics |= {"ap_targets_left_out": float(self.targets_left_out)}
+        for name in ("ap", "ap_50", "ap_75"):
+            ranked, constant = getattr(self.ranked, name), getattr(self.constant, name)
+            if ranked is not None and constant is not None:
+                metrics |= {name: ranked, f"{name}_constant": constant, f"{name}_gain": ranked - constant}
+        return {f"confidence/{name}": value for name, value in metrics.items()} | self.calibration.metrics("confidence")
+
+
+def judge(scored: Path, *, class_agnostic: bool = False) -> Quality:
+    """Read a scored artifact and judge its boxes. Memory grows with the number of boxes."""
+    photos, left_out = _read(scored, class_agnostic)
+    ranked = average_precision(photos)
+    constant = average_precision([replace(photo, scores=np.ones(len(photo.scores))) for photo in photos])  # type: ignore[arg-type]
+    return Quality(ranked, constant, _calibration(photos), *left_out)
+
+
+def read_photos(scored: Path, *, class_agnostic: bool = False) -> list[ApPhoto]:
+    """The targets, predictions and scores of a scored artifact, one photo a record."""
+    return _read(scored, class_agnostic)[0]
+
+
+def _read(scored: Path, class_agnostic: bool) -> tuple[list[ApPhoto], tuple[int, int]]:
+    classes: dict[str, int] = {}
+    photos, targets_left_out, predictions_left_out = [], 0, 0
+    for number, line in read_lines(scored):
+        fields = parse(scored, number, line)
+        targets = _objects(scored, number, "gt", fields)
+        predictions = _objects(scored, number, "pred", fields)
+        usable = [item for item in targets if is_box(item)]
+        known = [item for item in predictions if is_box(item)]
+        targets_left_out += len(targets) - len(usable)
+        predictions_left_out += len(predictions) - len(known)
+        photos.append(
+            ApPhoto(
+                targets=np.array([xywh(item) for item in usable]).reshape(-1, 4),
+                predictions=np.array([xywh(item) for item in known]).reshape(-1, 4),
+                scores=np.array([item["score"] for item in known]),
+                target_classes=_classes(usable, classes, class_agnostic),
+                prediction_classes=_classes(known, classes, class_agnostic),
+            )
+        )
+    return photos, (targets_left_out, predictions_left_out)
+
+
+def _objects(path: Path, number: int, key: str, fields: dict[str, Any]) -> list[dict[str, Any]]:
+    objects = fields.get(key)
+    if not isinstance(objects, list):
+        raise wrong(path, number, f"{key}: expected a list of objects; average precision needs it")
+    for index, item in enumerate(objects):
+        if not isinstance(item, dict) or not isinstance(item.get("desc"), str) or not isinstance(item.get("type"), str):
+            raise wrong(path, number, f"{key}.{index}: expected an object with strings as type and desc")
+    return objects
+
+
+def is_box(item: dict[str, Any]) -> bool:
+    """Whether an object is a box with an area."""
+    points = item.get("points")
+    if item["type"] != BOX or not isinstance(points, list) or len(points) != 4:
+        return False
+    if not all(type(point) in (int, float) and math.isfinite(point) for point in points):
+        return False
+    x1, y1, x2, y2 = points
+    return bool(x1 < x2 and y1 < y2)
+
+
+def xywh(item: dict[str, Any]) -> Corners:
+    """Two corners as a corner and a size."""
+    x1, y1, x2, y2 = item["points"]
+    return x1, y1, x2 - x1, y2 - y1
+
+
+def _classes(items: Sequence[dict[str, Any]], known: dict[str, int], class_agnostic: bool) -> list[int]:
+    return [0 if class_agnostic else known.setdefault(item["desc"].strip(), len(known)) for item in items]
+
+
+def _calibration(photos: Sequence[ApPhoto]) -> CalibrationScorecard:
+    """Boxes of one photo and class are matched among themselves: each such group is a photo to the matcher."""
+    predictions: list[Any] = []
+    targets: list[Any] = []
+    scores: list[float] = []
+    for photo in photos:
+        found_classes, true_classes = np.array(photo.prediction_classes), np.array(photo.target_classes)
+        for kind in np.unique(found_classes):
+            predictions.append(np.asarray(photo.predictions)[found_classes == kind])
+            targets.append(np.asarray(photo.targets)[true_classes == kind])
+            scores += np.asarray(photo.scores)[found_classes == kind].tolist()
+    matches = match_greedy(_boxes(predictions), _boxes(targets), RIGHT_IOU)
+    return calibration(scores, matches.matched)
+
+
+def _boxes(groups: Sequence[Any]) -> Boxes:
+    offsets = np.cumsum([0, *map(len, groups)], dtype=np.int64)
+    return Boxes(np.concatenate([np.empty((0, 4)), *groups]), offsets)

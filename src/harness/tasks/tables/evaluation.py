@@ -1,0 +1,100 @@
+"""Every method on every table: compared with the ground truth, and with each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.scoring.contest import win_shares
+from harness.scoring.fuzzy_tables import CellAssignment, assign_cells
+from harness.scoring.table_structure import ComparisonResult, compare_extraction
+from harness.tasks.tables.combine import choose
+from harness.tasks.tables.files import Extraction, GroundTruthTable
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One method on one table. A method that extracted nothing is compared as an empty table and scores 0."""
+
+    table: GroundTruthTable
+    method: str
+    extraction: Extraction | None
+    comparison: ComparisonResult
+
+    @property
+    def quality_score(self) -> float:
+        """Fuzzy accuracy in per cent: what methods are ranked by."""
+        return self.comparison.fuzzy_accuracy_pct
+
+    def assignment(self) -> CellAssignment:
+        """Which cell stands for which: matched, partial, missing and extra."""
+        item = self.extraction or nothing(self.method)
+        return assign_cells(self.table.grid, item.grid)
+
+
+@dataclass(frozen=True)
+class ScoredTable:
+    """A table with what each method made of it, in the order of the methods, and the one that `combine` takes."""
+
+    table: GroundTruthTable
+    attempts: tuple[Attempt, ...]
+    chosen: Attempt
+
+    @property
+    def wins(self) -> tuple[float, ...]:
+        """Each method's part in the win."""
+        return win_shares([attempt.quality_score for attempt in self.attempts])
+
+    @property
+    def best_score(self) -> float:
+        """What always knowing the best method would give."""
+        return max(attempt.quality_score for attempt in self.attempts)
+
+
+@dataclass(frozen=True)
+class FailedTable:
+    """A table that could not be evaluated, and why; it is in no rate."""
+
+    table: GroundTruthTable
+    reason: str
+
+
+@dataclass(frozen=True)
+class TableEvaluation:
+    """All tables under all methods; `unmatched` counts each method's extractions that stand for no table."""
+
+    methods: tuple[str, ...]
+    tables: tuple[ScoredTable, ...]
+    unmatched: Mapping[str, int]
+    failed: tuple[FailedTable, ...] = ()
+
+
+def evaluate_tables(
+    tables: Sequence[GroundTruthTable],
+    extractions: Sequence[Extraction],
+    methods: Sequence[str],
+    failed: Sequence[FailedTable] = (),
+) -> TableEvaluation:
+    """Score the extractions of each table by each method."""
+    by_key = {(item.table_id, item.method): item for item in extractions if item.table_id is not None}
+    lost = Counter(item.method for item in extractions if item.table_id is None)
+    scored = tuple(_score(table, [by_key.get((table.id, method)) for method in methods], methods) for table in tables)
+    return TableEvaluation(tuple(methods), scored, {method: lost[method] for method in methods}, tuple(failed))
+
+
+def nothing(method: str) -> Extraction:
+    """What a method that found no table has extracted."""
+    return Extraction(method=method, headers=(), rows=())
+
+
+def _score(table: GroundTruthTable, items: Sequence[Extraction | None], methods: Sequence[str]) -> ScoredTable:
+    attempts = tuple(_attempt(table, method, item) for method, item in zip(methods, items, strict=True))
+    chosen = choose([item.grid if item else None for item in items])
+    return ScoredTable(table, attempts, attempts[chosen or 0])
+
+
+def _attempt(table: GroundTruthTable, method: str, item: Extraction | None) -> Attempt:
+    given = item or nothing(method)
+    compared = compare_extraction(table.id, table.headers, table.rows, given.headers, given.rows)
+    return Attempt(table, method, item, compared)

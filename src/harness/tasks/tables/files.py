@@ -1,0 +1,147 @@
+"""Ground truth and extractions as files, checked once on the way in.
+
+Ground truth is JSON: a folder with one table a file, or one file with a table or a list of tables. Extractions are
+JSON Lines: one table that one method extracted a line. Cells are strings, null is an empty cell; a number is refused,
+because 0.10 and 0.1 are different texts. `headers` is the first row of the table as it stands on the page; of a merged
+cell the first part has the text and the others are empty. A box is left, top, right, bottom in points from the upper
+left corner of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from harness.base.checks import first_error
+from harness.base.errors import TableError
+from harness.scoring.grids import Grid
+
+Line: TypeAlias = tuple[str | None, ...]
+Point = Annotated[float, Field(allow_inf_nan=False)]
+Bbox: TypeAlias = tuple[Point, Point, Point, Point]
+PageNumber = Annotated[int, Field(ge=1)]
+#: Method names are part of metric names.
+MethodName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
+
+
+@dataclass(frozen=True)
+class GroundTruthTable:
+    """A table as it should come out. `pdf` is the file it stands in, relative to the ground truth's folder."""
+
+    id: Annotated[str, Field(min_length=1)]
+    headers: Line
+    rows: tuple[Line, ...]
+    page: PageNumber = 1
+    caption: str = ""
+    bbox: Bbox | None = None
+    pdf: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.grid.cells():
+            raise ValueError(f"table {self.id!r} has no cell with text; there is nothing to extract")
+        check_bbox(self.bbox)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Its normalised cells."""
+        return Grid.of(f"table {self.id!r}", self.headers, self.rows)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """A table that a method extracted; `table_id` is None where it stands for no table of the ground truth."""
+
+    method: MethodName
+    headers: Line
+    rows: tuple[Line, ...]
+    table_id: str | None = None
+    page: PageNumber | None = None
+    bbox: Bbox | None = None
+
+    def __post_init__(self) -> None:
+        check_bbox(self.bbox)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Its normalised cells."""
+        return Grid.of(f"extraction by {self.method}", self.headers, self.rows)
+
+
+_TABLES = TypeAdapter(tuple[GroundTruthTable, ...])
+_TABLE = TypeAdapter(GroundTruthTable)
+_EXTRACTION = TypeAdapter(Extraction)
+
+
+def check_bbox(bbox: Bbox | None) -> None:
+    """Raise ValueError unless the box, if there is one, has an area."""
+    if bbox and not (bbox[0] < bbox[2] and bbox[1] < bbox[3]):
+        raise ValueError(f"bbox {list(bbox)}: expected left, top, right, bottom with left < right and top < bottom")
+
+
+def read_ground_truth(path: Path) -> tuple[GroundTruthTable, ...]:
+    """All tables of a file or of the JSON files of a folder, in order; ids must differ."""
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    tables: dict[str, GroundTruthTable] = {}
+    for file in files:
+        for table in _read_tables(file):
+            if table.id in tables:
+                raise TableError(f"{file}: a second table with the id {table.id!r}; expected one table an id")
+            tables[table.id] = table
+    if not tables:
+        raise TableError(f"{path}: no tables; expected JSON files with one table each, or a list of tables")
+    return tuple(tables.values())
+
+
+def read_extractions(path: Path, known: Iterable[str]) -> tuple[Extraction, ...]:
+    """The extractions of a JSON Lines file; each stands for one of the `known` tables, once a method, or for none."""
+    ids, seen, extractions = set(known), set[tuple[str, str]](), []
+    for number, line in enumerate(_read(path).split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            item = _EXTRACTION.validate_json(line, strict=True, extra="forbid")
+        except ValidationError as error:
+            raise TableError(f"{path}, line {number}: {first_error(error)}") from error
+        if item.table_id is not None:
+            key = (item.table_id, item.method)
+            if item.table_id not in ids:
+                raise TableError(f"{path}, line {number}: table_id {item.table_id!r} is not in the ground truth")
+            if key in seen:
+                raise TableError(f"{path}, line {number}: {item.method} has extracted {item.table_id!r} already")
+            seen.add(key)
+        extractions.append(item)
+    if not extractions:
+        raise TableError(f"{path}: no extractions; expected one JSON object a line")
+    return tuple(extractions)
+
+
+def write_extractions(path: Path, extractions: Iterable[Extraction]) -> None:
+    """One line an extraction, as `read_extractions` takes it."""
+    path.write_bytes(b"".join(_EXTRACTION.dump_json(item) + b"\n" for item in extractions))
+
+
+def write_ground_truth(path: Path, tables: Sequence[GroundTruthTable]) -> None:
+    """All tables in one file, as `read_ground_truth` takes it."""
+    path.write_bytes(_TABLES.dump_json(tuple(tables), indent=1) + b"\n")
+
+
+def _read_tables(file: Path) -> tuple[GroundTruthTable, ...]:
+    content = _read(file)
+    try:
+        if content.lstrip().startswith(b"["):
+            return _TABLES.validate_json(content, strict=True, extra="forbid")
+        return (_TABLE.validate_json(content, strict=True, extra="forbid"),)
+    except ValidationError as error:
+        raise TableError(f"{file}: {first_error(error)}") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,122 @@
+"""An evaluation of tables in words and numbers, for the terminal and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.results import ItemRates
+from harness.scoring.uncertainty import Interval
+from harness.tasks.tables.evaluation import TableEvaluation
+from harness.tasks.tables.rates import best_single, metrics, rate
+
+#: Tables that the terminal lists, worst first.
+LISTED = 10
+
+_COLUMNS = ("fuzzy_f1", "fuzzy_precision", "fuzzy_recall", "coverage", "structural_coverage", "cell_accuracy")
+_HEADINGS = ("fuzzy F1", "precision", "recall", "coverage", "comparable", "of these right", "wins", "unmatched")
+
+
+def totals(evaluation: TableEvaluation) -> str:
+    """How much was evaluated."""
+    methods = ", ".join(evaluation.methods)
+    failed = f", {len(evaluation.failed)} not evaluated" if evaluation.failed else ""
+    return (
+        f"{_number(len(evaluation.tables), 'table')}, {_number(len(evaluation.methods), 'method')}: {methods}{failed}"
+    )
+
+
+def percent(value: float) -> str:
+    """A rate that is in per cent already. What is not quite 100 does not read 100."""
+    return "99.9%" if 99.95 <= value < 100 else f"{value:.1f}%"
+
+
+def method_lines(evaluation: TableEvaluation, rates: ItemRates) -> list[tuple[str, ...]]:
+    """A table of methods: a heading, a line a method and, where there are several, what combining them gives."""
+    several = len(evaluation.methods) > 1
+    lines: list[tuple[str, ...]] = [("method", *_HEADINGS)]
+    for method in evaluation.methods:
+        suffix = f"_{method}" if several else ""
+        wins = _shown(rates, f"table/win_rate_{method}")
+        lines.append((method, *_scores(rates, suffix), wins, str(evaluation.unmatched[method])))
+    if several:
+        lines.append(("combined", *_scores(rates, ""), "", ""))
+        lines.append(("best of each", _shown(rates, "table/oracle_f1"), *[""] * (len(_HEADINGS) - 1)))
+    return lines
+
+
+def format_tables(
+    evaluation: TableEvaluation, rates: ItemRates, spread: Mapping[str, Interval], note: str = ""
+) -> list[str]:
+    """The lines that the terminal shows."""
+    notes = "; ".join(filter(None, (totals(evaluation), note)))
+    lines = [f"Tables  ({notes})"]
+    for label, name in (("fuzzy F1", "fuzzy_f1"), ("precision", "fuzzy_precision"), ("recall", "fuzzy_recall")):
+        interval = spread.get(f"table/{name}")
+        shown = f"[{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
+        lines.append(f"  {label:<17} {_shown(rates, f'table/{name}'):>8}  {shown:<16}".rstrip())
+    lines += ["", *_aligned(method_lines(evaluation, rates))]
+    if best := best_single(evaluation, rates):
+        found = metrics(evaluation, rates, {})
+        gain = f"combined {found['table/combine_gain'] * 100:+.1f} points over {best} alone"
+        lines += ["", f"  {gain}; the best of each table would be {found['table/oracle_gain'] * 100:+.1f}"]
+    if evaluation.tables:
+        lines += ["", *_aligned(_worst(evaluation))]
+    lines += [f"  not evaluated: {item.table.id}: {item.reason}" for item in evaluation.failed]
+    return lines
+
+
+def to_dict(evaluation: TableEvaluation, rates: ItemRates) -> dict[str, Any]:
+    """All of it as plain data: the means, and for each table every method's comparison."""
+    return {
+        "methods": list(evaluation.methods),
+        "metrics": metrics(evaluation, rates, {}),
+        "tables": [
+            {
+                "table_id": scored.table.id,
+                "taken": scored.chosen.method if scored.chosen.extraction else None,
+                "methods": {
+                    attempt.method: {
+                        "extracted": attempt.extraction is not None,
+                        "quality_score": attempt.quality_score,
+                        "win_share": share,
+                        "comparison": attempt.comparison.to_dict(),
+                    }
+                    for attempt, share in zip(scored.attempts, scored.wins, strict=True)
+                },
+            }
+            for scored in evaluation.tables
+        ],
+        "failed": {item.table.id: item.reason for item in evaluation.failed},
+    }
+
+
+def _worst(evaluation: TableEvaluation) -> list[tuple[str, ...]]:
+    ranked = sorted(evaluation.tables, key=lambda table: table.chosen.quality_score)
+    lines = [("table", *evaluation.methods, "taken")]
+    for scored in ranked[:LISTED]:
+        scores = (percent(item.quality_score) if item.extraction else "none" for item in scored.attempts)
+        lines.append((scored.table.id, *scores, scored.chosen.method if scored.chosen.extraction else "none"))
+    if len(ranked) > LISTED:
+        lines.append((f"and {len(ranked) - LISTED} better ones", *[""] * (len(evaluation.methods) + 1)))
+    return lines
+
+
+def _scores(rates: ItemRates, suffix: str) -> tuple[str, ...]:
+    return tuple(_shown(rates, f"table/{name}{suffix}") for name in _COLUMNS)
+
+
+def _shown(rates: ItemRates, name: str) -> str:
+    return percent(rate(rates, name) * 100) if name in rates.rates else "n/a"
+
+
+def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
+    """Columns below each other: the first to the left, the others to the right."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    others = [zip(line[1:], widths[1:], strict=True) for line in lines]
+    right = ["  ".join(f"{text:>{width}}" for text, width in cells) for cells in others]
+    return [f"  {line[0]:<{widths[0]}}  {rest}".rstrip() for line, rest in zip(lines, right, strict=True)]
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,131 @@
+"""Two runs side by side: which photos came out otherwise, what differs in the configs, and how that is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from harness.report.comparisons import LISTED, comparison_dict, markdown_comparison, text_comparison
+from harness.runs.comparison import Change, Comparison, ConfigChange, Outcome, compare, config_diff
+from harness.runs.gate import Verdict
+from tests.benchmark_runs import METADATA, Photo, benchmark_run, gate
+
+BEFORE: list[Photo] = [(2, 0, 0), (1, 1, 1), (1, 1, 1), (2, 0, 0), (0, 0, 0)]
+AFTER: list[Photo] = [(0, 0, 2), (2, 0, 0), (2, 2, 0), (1, 1, 1), (0, 0, 0)]
+
+
+def compared(before: list[Photo] = BEFORE, after: list[Photo] = AFTER) -> Comparison:
+    return compare(gate(), benchmark_run(after), benchmark_run(before))
+
+
+def test_the_ledger_lists_each_photo_that_a_scorecard_counts_otherwise() -> None:
+    ledger = compared().ledger()
+    told = {kind: {photo.name: photo.words() for photo in photos} for kind, photos in ledger.items()}
+    assert told == {
+        Change.BROKEN: {"000.jpg": "2 faces lost", "003.jpg": "1 face lost, 1 face invented"},
+        Change.MIXED: {"002.jpg": "1 face found, 1 face invented"},
+        Change.FIXED: {"001.jpg": "1 face found, 1 face no longer invented"},
+    }
+    first = ledger[Change.BROKEN][0]
+    assert (first.scorecard, first.before, first.after) == ("face", Outcome(2, 0, 0), Outcome(0, 0, 2))
+    assert compared().totals()["face"] == (3, 2)
+
+
+def test_the_numbers_that_went_and_came_are_named() -> None:
+    photos = benchmark_run([(0, 0, 0)], numbers=[(1, 0, 0)]), benchmark_run([(0, 0, 0)], numbers=[(0, 1, 1)])
+    before, after = (
+        replace(run, photo_results=(replace(run.photo_results[0], expected=("417",), read=(read,)),))
+        for run, read in zip(photos, ("417", "471"), strict=True)
+    )
+    (change,) = compare(gate(), after, before).photos
+    assert (change.scorecard, change.gone, change.come) == ("number", ("417",), ("471",))
+    assert change.words() == "1 number lost, 1 number invented (-417 +471)"
+
+
+def test_a_photo_stands_once_with_all_that_happened_to_it_and_the_worst_first() -> None:
+    before = benchmark_run([(2, 0, 0)] * 3, numbers=[(1, 0, 0)] * 3)
+    after = benchmark_run([(2, 0, 0), (1, 0, 1), (0, 0, 2)], numbers=[(0, 0, 1), (1, 0, 0), (0, 0, 1)])
+    told = compare(gate(), after, before).by_photo()
+    assert set(told) == {Change.BROKEN}
+    lines = [(changes[0].name, [change.scorecard for change in changes]) for changes in told[Change.BROKEN]]
+    assert lines == [("002.jpg", ["number", "face"]), ("000.jpg", ["number"]), ("001.jpg", ["face"])]
+
+
+def test_runs_that_are_the_same_have_nothing_to_tell() -> None:
+    same = compared(BEFORE, BEFORE)
+    assert (same.photos, same.config, same.ledger(), same.by_photo()) == ((), (), {}, {})
+    assert "no difference" in text_comparison(same, "a" * 32, "b" * 32)
+
+
+def test_incomparable_runs_have_no_ledger() -> None:
+    other = compare(gate(), benchmark_run(AFTER, data_digest="e" * 64), benchmark_run(BEFORE))
+    assert other.judgement.verdict is Verdict.INCOMPARABLE
+    assert other.photos == ()
+    for form in (text_comparison, markdown_comparison):
+        assert "data: the baseline is on races (iteration) dddddddddddd" in form(other, "a" * 32, "b" * 32)
+
+
+def test_of_an_incomplete_run_the_photos_that_were_evaluated_are_compared() -> None:
+    partial = compare(gate(), benchmark_run(AFTER[:1], failed=["x.jpg"]), benchmark_run(BEFORE))
+    assert partial.judgement.verdict is Verdict.INCOMPLETE
+    assert [photo.name for photo in partial.photos] == ["000.jpg"]
+
+
+def test_only_what_differs_in_the_configs_is_listed() -> None:
+    run, base = {"a": "1", "b": "2", "new": "x"}, {"a": "1", "b": "3", "old": "y"}
+    assert config_diff(run, base) == (
+        ConfigChange("b", "3", "2"),
+        ConfigChange("new", None, "x"),
+        ConfigChange("old", "y", None),
+    )
+
+
+def told_twice() -> Comparison:
+    config = {**METADATA.config, "face.threshold": "0.99"}
+    return compare(gate(), benchmark_run(AFTER, config=config, name="fast | <b>`x`"), benchmark_run(BEFORE))
+
+
+def test_for_a_terminal() -> None:
+    text = text_comparison(told_twice(), "a" * 32, "b" * 32)
+    for line in (
+        "run   aaaaaaaa  fast | <b>`x`, code c0ffee",
+        "base  bbbbbbbb  fast, code c0ffee",
+        "Verdict: WITHIN NOISE",
+        "  face.threshold  0.7 -> 0.99",
+        "Newly broken (2 photos)",
+        "  000.jpg  2 faces lost",
+        "Better and worse (1 photo)",
+        "Newly fixed (1 photo)",
+        "faces: 3 lost, 2 found",
+    ):
+        assert line in text.splitlines()
+
+
+def test_for_a_pull_request() -> None:
+    text = markdown_comparison(told_twice(), "a" * 32, "b" * 32)
+    assert text.startswith("### harness: WITHIN NOISE\n")
+    assert "| 000.jpg | 2 faces lost |" in text
+    assert "<summary>Newly broken: 2 photos</summary>" in text
+    assert "face.threshold  0.7 -> 0.99" in text
+    assert text.count("<details>") == text.count("</details>") == 4
+
+
+def test_a_file_name_makes_no_markup() -> None:
+    run, base = benchmark_run([(0, 0, 1)]), benchmark_run([(1, 0, 0)])
+    renamed = replace(run, photo_results=(replace(run.photo_results[0], name="<script>|`x`.jpg"),))
+    text = markdown_comparison(compare(gate(), renamed, base), "a" * 32, "b" * 32)
+    assert r"| &lt;script>\|'x'.jpg | 1 face lost |" in text
+
+
+def test_people_see_the_first_photos_and_programs_all() -> None:
+    size = LISTED + 7
+    many = compared([(1, 0, 0)] * size, [(0, 0, 1)] * size)
+    assert "  ... and 7 more (--json has all)" in text_comparison(many, "a" * 32, "b" * 32).splitlines()
+    data = json.loads(json.dumps(comparison_dict(many, "a" * 32, "b" * 32)))
+    assert len(data["photos"]) == size
+    assert data["photos"][0]["change"] == "broken"
+    assert data["totals"]["face"] == {"lost": size, "found": 0}
+    assert data["verdict"] == "REGRESSED"
+    assert data["metrics"][0]["gain"] == pytest.approx(-1.0)

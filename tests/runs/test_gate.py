@@ -1,0 +1,250 @@
+"""The verdict: what it says, when it says nothing, and that it seldom cries wolf."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.config import compose, instantiate
+from harness.results import Extra
+from harness.runs.archive import BenchmarkRun
+from harness.runs.gate import Gate, Judgement, Rule, Verdict, judge
+from tests.benchmark_runs import Photo, benchmark_run, gate
+
+GOOD = [(2, 0, 0)] * 40
+#: A quarter of the photos lose a face.
+WORSE = [(1, 0, 1) if place % 4 == 0 else (2, 0, 0) for place in range(40)]
+
+
+def verdicts(judgement: Judgement) -> dict[str, Verdict | None]:
+    return {item.metric: item.verdict for item in judgement.metrics}
+
+
+def test_a_run_is_judged_by_what_happened_to_its_photos() -> None:
+    good, worse = benchmark_run(GOOD), benchmark_run(WORSE)
+    down, up, same = judge(gate(), worse, good), judge(gate(), good, worse), judge(gate(), good, good)
+    assert (down.verdict, up.verdict, same.verdict) == (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.WITHIN_NOISE)
+    (item,) = down.metrics
+    assert (item.metric, item.baseline, item.candidate, item.items) == ("face/recall", 1.0, 0.875, 40)
+    assert item.gain == -0.125
+    assert item.low is not None
+    assert item.high is not None
+    assert item.low < -0.125 < item.high < 0
+    assert down.deltas() == {"delta/face_recall": -0.125}
+
+
+def test_one_photo_of_many_is_noise() -> None:
+    one = [(1, 0, 1), *GOOD[1:]]
+    assert judge(gate(), benchmark_run(one), benchmark_run(GOOD)).verdict is Verdict.WITHIN_NOISE
+
+
+def test_losing_everything_everywhere_is_no_noise_although_all_resamples_agree() -> None:
+    full, empty = ([(1, 0, 0)] * n for n in (8, 8)), ([(0, 0, 1)] * n for n in (8, 8))
+    assert judge(gate(), benchmark_run(next(empty)), benchmark_run(next(full))).verdict is Verdict.REGRESSED
+    assert judge(gate(), benchmark_run(next(full)), benchmark_run(next(empty))).verdict is Verdict.IMPROVED
+
+
+def test_three_photos_prove_nothing() -> None:
+    before, after = benchmark_run([(1, 0, 0)] * 3), benchmark_run([(0, 0, 1)] * 3)
+    assert judge(gate(), after, before).verdict is Verdict.WITHIN_NOISE
+
+
+def test_photos_without_a_target_prove_nothing_either() -> None:
+    nothing: list[Photo] = [(0, 0, 0)] * 100
+    before, after = benchmark_run([(1, 0, 0), *nothing]), benchmark_run([(0, 0, 1), *nothing])
+    assert judge(gate(), after, before).verdict is Verdict.WITHIN_NOISE
+
+
+def test_over_all_a_regression_wins() -> None:
+    before = benchmark_run(GOOD, numbers=[(1, 1, 0)] * 40)
+    after = benchmark_run(WORSE, numbers=[(1, 0, 0)] * 40)
+    rules = gate(face__recall=Rule(), number__precision=Rule())
+    judgement = judge(rules, after, before)
+    assert verdicts(judgement) == {"face/recall": Verdict.REGRESSED, "number/precision": Verdict.IMPROVED}
+    assert judgement.verdict is Verdict.REGRESSED
+
+
+def test_what_is_informational_is_shown_and_not_judged() -> None:
+    judgement = judge(gate(face__recall=Rule(informational=True)), benchmark_run(WORSE), benchmark_run(GOOD))
+    assert judgement.verdict is Verdict.WITHIN_NOISE
+    assert verdicts(judgement) == {"face/recall": None}
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (Rule(absolute=0.12), Verdict.REGRESSED),
+        (Rule(absolute=0.125), Verdict.WITHIN_NOISE),
+        (Rule(relative=0.12), Verdict.REGRESSED),
+        (Rule(relative=0.125), Verdict.WITHIN_NOISE),
+        (Rule(absolute=0.2, relative=0.01), Verdict.WITHIN_NOISE),
+        (Rule(better="lower"), Verdict.IMPROVED),
+    ],
+)
+def test_tolerance_and_direction(rule: Rule, expected: Verdict) -> None:
+    judgement = judge(gate(face__recall=rule), benchmark_run(WORSE), benchmark_run(GOOD))
+    assert judgement.verdict is expected
+    assert judgement.metrics[0].gain == (0.125 if rule.better == "lower" else -0.125)
+
+
+@pytest.mark.parametrize(
+    ("rule", "speed", "expected"),
+    [
+        (Rule(informational=True), 1.0, None),
+        (Rule(relative=0.2), 8.5, Verdict.WITHIN_NOISE),
+        (Rule(relative=0.2), 7.5, Verdict.REGRESSED),
+        (Rule(relative=0.2), 13.0, Verdict.IMPROVED),
+    ],
+)
+def test_a_metric_that_is_not_made_of_items_is_judged_by_its_tolerance(
+    rule: Rule, speed: float, expected: Verdict | None
+) -> None:
+    before, after = (benchmark_run(GOOD, metrics={"runtime/photos_per_second": each}) for each in (10.0, speed))
+    (item,) = judge(gate(runtime__photos_per_second=rule), after, before).metrics
+    assert item.verdict is expected
+    assert (item.low, item.high, item.items) == (None, None, None)
+
+
+def test_a_gated_metric_that_cannot_be_measured_any_more_is_named() -> None:
+    nothing = benchmark_run([(0, 0, 2)] * 40)
+    only_precision = judge(gate(face__precision=Rule()), nothing, benchmark_run(GOOD))
+    assert only_precision.verdict is Verdict.INCOMPLETE
+    assert only_precision.reasons == ("face/precision: nothing to measure it on in this run; the baseline has 1.0000",)
+    with_recall = judge(gate(face__precision=Rule(), face__recall=Rule()), nothing, benchmark_run(GOOD))
+    assert with_recall.verdict is Verdict.REGRESSED
+    new = judge(gate(face__precision=Rule()), benchmark_run(GOOD), nothing)
+    assert (new.verdict, new.reasons) == (Verdict.WITHIN_NOISE, ())
+
+
+def test_without_a_baseline_there_is_no_verdict() -> None:
+    assert judge(gate(), benchmark_run(GOOD), None).verdict is Verdict.NO_BASELINE
+
+
+def test_a_run_that_skipped_photos_is_incomplete_whatever_it_is_compared_with() -> None:
+    run = benchmark_run(GOOD, failed=["broken.jpg"])
+    for baseline in (None, benchmark_run(GOOD), benchmark_run(GOOD, data_digest="e" * 64)):
+        judgement = judge(gate(), run, baseline)
+        assert judgement.verdict is Verdict.INCOMPLETE
+        assert judgement.reasons == ("1 of 41 photos could not be evaluated", "broken.jpg: not an image")
+
+
+def test_a_run_without_one_of_the_baselines_scorecards_is_incomplete() -> None:
+    baseline = benchmark_run(GOOD, numbers=GOOD)
+    assert judge(gate(), benchmark_run(GOOD), baseline).reasons == ("no number scorecard, which the baseline has",)
+    extra = replace(benchmark_run(GOOD), extras=(Extra("tables", {}, {}, ""),))
+    judgement = judge(gate(), benchmark_run(GOOD), extra)
+    assert (judgement.verdict, judgement.reasons) == (
+        Verdict.INCOMPLETE,
+        ("no tables scorecard, which the baseline has",),
+    )
+    assert judge(gate(), extra, benchmark_run(GOOD)).verdict is Verdict.WITHIN_NOISE
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (
+            benchmark_run(GOOD, data_digest="e" * 64, data_name="other"),
+            "data: the baseline is on races (iteration) dddddddddddd, this run on other (iteration) eeeeeeeeeeee",
+        ),
+        (benchmark_run(GOOD, scorer_version=2), "scorer version: the baseline has 1, this run 2"),
+        (
+            benchmark_run(GOOD, thresholds={"bib_iou": 0.5, "face_iou": 0.7}),
+            "scoring.face_iou: the baseline has 0.5, this run 0.7",
+        ),
+        (benchmark_run(GOOD[:-1]), "photos: 1 only in the baseline, 0 only in this run"),
+    ],
+)
+def test_what_cannot_be_compared_is_not_and_the_difference_is_named(other: BenchmarkRun, reason: str) -> None:
+    judgement = judge(gate(), other, benchmark_run(GOOD))
+    assert judgement.verdict is Verdict.INCOMPARABLE
+    assert judgement.reasons == (reason,)
+    assert judgement.metrics == ()
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_strict_gate_passes_only_what_is_shown_to_be_as_good(verdict: Verdict) -> None:
+    assert not gate(strict=False).fails(verdict)
+    assert gate(strict=True).fails(verdict) is (verdict not in (Verdict.IMPROVED, Verdict.WITHIN_NOISE))
+
+
+photos = st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=25)
+
+
+@settings(max_examples=40)
+@given(photos, st.randoms())
+def test_a_run_never_moves_against_itself_and_the_order_of_photos_is_nothing(
+    counts: list[Photo], random: object
+) -> None:
+    rules = gate(face__recall=Rule(), face__f1=Rule())
+    run = benchmark_run(counts)
+    shuffled = list(run.photo_results)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    judgement = judge(rules, replace(run, photo_results=tuple(shuffled)), run)
+    assert judgement.verdict is Verdict.WITHIN_NOISE
+    assert set(judgement.deltas().values()) <= {0.0}
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=25))
+def test_the_two_directions_mirror_each_other(pairs: list[tuple[int, int, int]]) -> None:
+    left = benchmark_run([(a, extra, 3 - a) for a, _, extra in pairs])
+    right = benchmark_run([(b, extra, 3 - b) for _, b, extra in pairs])
+    there, back = judge(gate(), right, left), judge(gate(), left, right)
+    mirrored = {
+        Verdict.REGRESSED: Verdict.IMPROVED,
+        Verdict.IMPROVED: Verdict.REGRESSED,
+        Verdict.WITHIN_NOISE: Verdict.WITHIN_NOISE,
+    }
+    assert back.verdict is mirrored[there.verdict]
+    assert [item.gain for item in back.metrics] == pytest.approx([-item.gain for item in there.metrics])
+
+
+def simulated_pair(
+    random: np.random.Generator, size: int, drop: float, churn: float
+) -> tuple[BenchmarkRun, BenchmarkRun]:
+    """Two runs on photos of which some are harder than others. The second one finds and loses a share `churn` of the
+    targets by chance, in balance; of the faces, and of nothing else, it loses a share `drop` on top."""
+
+    def counts(drop: float) -> tuple[list[Photo], list[Photo]]:
+        targets = 1 + random.poisson(0.8, size)
+        ease = random.beta(8, 1, size)
+        found = random.binomial(targets, ease)
+        share = found.sum() / targets.sum()
+        lost = random.binomial(found, min(1.0, churn + drop / share))
+        regained = random.binomial(targets - found, min(1.0, churn * share / (1 - share)))
+        invented = random.poisson(0.1, size)
+        otherwise = np.where(random.random(size) < 2 * churn, random.poisson(0.1, size), invented)
+        now = found - lost + regained
+        return (
+            list(zip(found.tolist(), invented.tolist(), (targets - found).tolist(), strict=True)),
+            list(zip(now.tolist(), otherwise.tolist(), (targets - now).tolist(), strict=True)),
+        )
+
+    faces, numbers = counts(drop), counts(0.0)
+    return benchmark_run(faces[0], numbers[0]), benchmark_run(faces[1], numbers[1])
+
+
+def share_regressed(rules: Gate, trials: int, size: int, drop: float, churn: float) -> float:
+    random = np.random.default_rng(20260116)
+    pairs = (simulated_pair(random, size, drop, churn) for _ in range(trials))
+    return sum(judge(rules, after, before).verdict is Verdict.REGRESSED for before, after in pairs) / trials
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("churn", [0.005, 0.03])
+def test_false_alarms_are_rare_over_the_whole_verdict(churn: float) -> None:
+    bare = gate(
+        face__recall=Rule(), face__f1=Rule(), number__f1=Rule(), number__precision=Rule(), number__recall=Rule()
+    )
+    assert share_regressed(bare, trials=200, size=240, drop=0.0, churn=churn) <= 0.05
+
+
+@pytest.mark.slow
+def test_a_true_drop_of_five_points_is_found() -> None:
+    rules = instantiate(compose(), "gate")
+    assert share_regressed(rules, trials=150, size=240, drop=0.05, churn=0.02) >= 0.8

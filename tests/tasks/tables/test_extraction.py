@@ -1,0 +1,185 @@
+"""Real extraction: what every method promises, and PDF files that are broken, locked, empty or huge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import ConfigError, TableError
+from harness.config import build, compose
+from harness.tasks.tables.extra import TableFiles, TableSample
+from harness.tasks.tables.extracting import Extracted, extract_tables
+from harness.tasks.tables.files import write_ground_truth
+from harness.tasks.tables.methods import Method, count_pages
+from tests.tasks.tables.builders import LOCK, camelot, page_size, pdf, pdfplumber, ruled_table, table
+
+LINES = [["name", "time", "km"], ["Ada", "41", "10"], ["Bo", "43", "10"], ["Cyn", "90", "21"], ["Dee", "95", "21"]]
+PROSE = b"BT /F1 9 Tf 60 700 Td (Nothing but a line of prose.) Tj ET"
+METHODS: list[Method] = [
+    pdfplumber(),
+    pdfplumber(vertical_strategy="text", horizontal_strategy="text"),
+    *(camelot(flavor=flavor) for flavor in ("network", "stream", "lattice", "hybrid")),
+]
+
+
+def extract(folder: Path, content: bytes, *methods: Method, page: int = 1) -> Extracted:
+    (folder / "x.pdf").write_bytes(content)
+    return extract_tables([table("t", LINES, pdf="x.pdf", page=page)], folder, methods or METHODS, 0.1)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: getattr(method, "flavor", method.name))
+class TestEveryMethod:
+    def test_extracts_a_plain_table(self, method: Method, tmp_path: Path) -> None:
+        (item,) = extract(tmp_path, pdf(PROSE, ruled_table(LINES)), method, page=2).extractions
+        assert (item.method, item.page, item.table_id) == (method.name, 2, "t")
+        assert [list(line) for line in (item.headers, *item.rows) if any(line)] == LINES
+
+    def test_says_where_it_is(self, method: Method, tmp_path: Path) -> None:
+        (item,) = method.extract(pdf(ruled_table(LINES)), [1])
+        assert item.bbox is not None
+        left, top, right, bottom = item.bbox
+        assert 39 <= left < right <= 221
+        assert 39 <= top < bottom <= 121
+        assert (right - left) * (bottom - top) > 0.5 * 180 * 80
+
+    @pytest.mark.parametrize("content", [PROSE, b""], ids=["prose", "blank"])
+    def test_a_page_without_tables_has_none(self, method: Method, content: bytes, tmp_path: Path) -> None:
+        result = extract(tmp_path, pdf(content), method)
+        assert result.failed == ()
+        assert [item for item in result.extractions if len(item.grid.cells()) > 1] == []
+
+
+class TestWhatCannotBeRead:
+    @pytest.mark.parametrize(
+        ("content", "reason"),
+        [
+            (b"no PDF at all", "not a PDF that can be read"),
+            (b"", "not a PDF that can be read"),
+            (pdf(ruled_table(LINES))[:300], "not a PDF that can be read"),
+            (pdf(ruled_table(LINES), trailer=LOCK), "encrypted with a password; decrypt it first"),
+        ],
+        ids=["other", "empty", "cut", "encrypted"],
+    )
+    def test_fails_its_tables_with_a_reason(self, content: bytes, reason: str, tmp_path: Path) -> None:
+        result = extract(tmp_path, content, pdfplumber())
+        assert result.tables == ()
+        assert [item.table.id for item in result.failed] == ["t"]
+        assert result.failed[0].reason.startswith(f"x.pdf: {reason}")
+
+    def test_a_page_that_is_not_there(self, tmp_path: Path) -> None:
+        (failure,) = extract(tmp_path, pdf(PROSE), pdfplumber(), page=7).failed
+        assert failure.reason == "x.pdf: table 't' is said to be on page 7 of 1"
+
+    def test_a_method_that_raises_is_named(self, tmp_path: Path) -> None:
+        class Broken:
+            name = "broken"
+
+            def extract(self, content: bytes, pages: object) -> list[object]:
+                raise ZeroDivisionError("by zero")
+
+        (failure,) = extract(tmp_path, pdf(PROSE), pdfplumber(), Broken()).failed  # type: ignore[arg-type]
+        assert failure.reason == "x.pdf: broken failed: ZeroDivisionError: by zero"
+
+    def test_others_are_evaluated_all_the_same(self, tmp_path: Path) -> None:
+        (tmp_path / "good.pdf").write_bytes(pdf(ruled_table(LINES)))
+        (tmp_path / "bad.pdf").write_bytes(b"?")
+        tables = [table("good", LINES, pdf="good.pdf"), table("bad", LINES, pdf="bad.pdf")]
+        result = extract_tables(tables, tmp_path, [pdfplumber()], 0.1)
+        assert [item.id for item in result.tables] == ["good"]
+        assert [item.table.id for item in result.failed] == ["bad"]
+
+    def test_a_file_that_is_missing_or_not_named_stops_everything(self, tmp_path: Path) -> None:
+        with pytest.raises(TableError, match=r"gone\.pdf: cannot be read: No such file"):
+            extract_tables([table("t", LINES, pdf="gone.pdf")], tmp_path, METHODS, 0.1)
+        with pytest.raises(TableError, match=r"table 't': names no `pdf`"):
+            extract_tables([table("t", LINES)], tmp_path, METHODS, 0.1)
+
+
+def test_pages_are_counted() -> None:
+    assert count_pages(pdf(PROSE, PROSE, PROSE)) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [pdfplumber(), camelot()], ids=lambda method: str(method.name))
+def test_a_table_of_5000_cells(method: Method, tmp_path: Path) -> None:
+    lines = [[f"r{row}c{column}" for column in range(25)] for row in range(200)]
+    size = page_size(lines)
+    (item,) = method.extract(pdf(ruled_table(lines, size[1]), size=size), [1])
+    assert [list(line) for line in (item.headers, *item.rows)] == lines
+
+
+class TestInARun:
+    def test_the_sample_shows_that_no_method_is_best_everywhere(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+        extra = sample().run(folder(tmp_path), seed=0)
+        metrics = extra.metrics
+        assert 0 < metrics["table/win_rate_camelot"] < metrics["table/win_rate_pdfplumber"] < 1
+        assert metrics["table/fuzzy_f1"] > metrics["table/fuzzy_f1_camelot"] > metrics["table/fuzzy_f1_pdfplumber"]
+        assert metrics["table/combine_gain"] > 0
+        assert metrics["interval/table_fuzzy_f1_low"] < metrics["table/fuzzy_f1"]
+        assert metrics["count/tables"] == 7
+        assert extra.paired is not None
+        assert len(extra.paired.items) == 7
+        assert extra.failures == ()
+        assert "made-up sample" in extra.text
+        assert "<section" in extra.html
+        written = {path.name for path in folder(tmp_path).iterdir()}
+        assert written == {"tables.html", "tables_debug.sqlite", "tables_extractions.jsonl"}
+
+    def test_settings_change_what_comes_out(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+        alone = sample("tables.camelot.enabled=false")
+        methods = [replace(alone.pdfplumber, snap_tolerance=float(snap)) for snap in (1, 3, 6)]
+        found = [replace(alone, pdfplumber=method).run(folder(tmp_path), seed=0) for method in methods]
+        one, three, six = (extra.metrics["table/fuzzy_f1"] for extra in found)
+        assert one < three > six != one
+
+    def test_the_sample_is_drawn_the_same_each_time(self, tmp_path: Path) -> None:
+        from harness.tasks.tables.sample.draw import draw_sample
+
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir()
+            draw_sample(tmp_path / name)
+        for file in (tmp_path / "one").iterdir():
+            assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
+
+    def test_a_broken_pdf_is_a_failure_and_no_score(self, tmp_path: Path) -> None:
+        (tmp_path / "x.pdf").write_bytes(b"?")
+        write_ground_truth(tmp_path / "gt.json", [table("t", LINES, pdf="x.pdf")])
+        extra = TableFiles(str(tmp_path / "gt.json"), 0.1, pdfplumber(), camelot()).run(folder(tmp_path), 0)
+        (failure,) = extra.failures
+        assert failure.startswith("table t: x.pdf: not a PDF that can be read")
+        assert not [name for name in extra.metrics if name.startswith("table/")]
+        assert extra.metrics["count/tables_failed"] == 1
+
+    def test_without_a_method_there_is_nothing_to_run(self, tmp_path: Path) -> None:
+        off = sample("tables.camelot.enabled=false", "tables.pdfplumber.enabled=false")
+        with pytest.raises(ConfigError, match="no method is enabled; expected one of pdfplumber, camelot"):
+            off.run(tmp_path, 0)
+
+    @pytest.mark.parametrize(
+        ("override", "message"),
+        [
+            ("tables.pdfplumber.snap_tolerance=-1", "snap_tolerance: Input should be greater than or equal to 0"),
+            ("tables.camelot.flavor=ml", "flavor: Input should be 'network', 'stream', 'lattice' or 'hybrid'"),
+            ("tables.pdfplumber.snap=1", "tables.pdfplumber.snap: no such key"),
+            ("tables.min_iou=0", "min_iou: Input should be greater than 0"),
+        ],
+    )
+    def test_a_wrong_setting_is_named(self, override: str, message: str) -> None:
+        with pytest.raises(ConfigError, match=message):
+            sample(override)
+
+
+def sample(*overrides: str) -> TableSample:
+    (found,) = (item for item in build(compose(["tables=sample", *overrides])).extras if isinstance(item, TableSample))
+    return found
+
+
+def folder(root: Path) -> Path:
+    (root / "run").mkdir(exist_ok=True)
+    return root / "run"
