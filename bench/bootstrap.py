@@ -28,7 +28,7 @@ def make_tally(seed: int) -> Tally[FaceScorecard]:
 def loop(baseline: Tally[FaceScorecard], candidate: Tally[FaceScorecard]) -> dict[str, Any]:
     """Resample by resample: draw photos, make both scorecards, take the differences of their rates."""
     rng = np.random.default_rng(0)
-    differences: dict[str, list[float]] = {name: [] for name in FaceScorecard.RATIOS}
+    differences: dict[str, list[float]] = {name: [] for name in FaceScorecard.DECLARED.rates}
     for _ in range(RESAMPLES):
         drawn = rng.integers(PHOTOS, size=PHOTOS)
         a = FaceScorecard(*baseline.counts[drawn].sum(axis=0).tolist())

@@ -22,7 +22,7 @@ from typing import Any
 from bench.measure import row
 from harness.config import build, compose
 from harness.evaluate import behaviours, predict, score
-from harness.records import archive, describe, result_tags, run_tags
+from harness.runs.records import archive, describe, result_tags, run_tags
 from harness.references.photos import read_photo
 from harness.report.artifacts import photo_table, write_artifacts
 from harness.report.content import RunReport

@@ -18,7 +18,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.base.errors import ConfigError, GateError, HarnessError, IncompleteError
-from harness.config import RunSpec, build, chosen_keys, compose, conf_dir, explain, instantiate
+from harness.config import RunSpec, build, chosen_keys, compose, conf_dir, explain, instantiate, open_overrides
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
 #: How the user calls the harness, for the commands that it suggests.
@@ -71,7 +71,7 @@ def _sweep_job(config: DictConfig) -> None:
 
 
 def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> None:
-    sys.argv = ["harness", *arguments]
+    sys.argv = ["harness", *open_overrides(arguments)]
     try:
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
     except (HydraException, OmegaConfBaseException) as error:
@@ -81,9 +81,10 @@ def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> N
 def _job(config: DictConfig) -> None:
     """One run: evaluate and show. Raises where the run is incomplete, so that every launcher reports it."""
     from harness.evaluate import evaluate
-    from harness.records import run_name
-    from harness.report.verdicts import text_judgement
     from harness.runs.gate import Verdict
+    from harness.runs.records import run_name
+    from harness.runs.verdicts import text_judgement
+    from harness.scoring.speed import SECONDS
 
     typed = HydraConfig.get().overrides.task
     spec = build(config, [item for item in typed if not item.startswith(_NOT_IN_NAME)])
@@ -92,9 +93,8 @@ def _job(config: DictConfig) -> None:
     result = evaluate(spec)
     run, judgement = result.run, result.judgement
     data = run.metadata
-    photos = f"{run.photos} photos of {data.data_name} ({data.data_split})"
-    seconds = run.metrics["runtime/pipeline_seconds"]
-    print(f"{photos}, data {data.data_digest[:12]}, pipeline {seconds:.1f} s\n\n{run.text()}\n")
+    took = f", pipeline {run.metrics[SECONDS]:.1f} s" if SECONDS in run.metrics else ""
+    print(f"{run.described()}, data {data.data_digest[:12]}{took}\n\n{run.text()}\n")
     print(f"{text_judgement(judgement)}\n")
     if result.reused:
         print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
@@ -133,9 +133,9 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         store = instantiate(config, "tracking")
     except HarnessError:
         return  # the sweep itself has failed on this, and says so
-    from harness.overview import log_sweep
+    from harness.evaluate import evaluate_sweep
 
-    overview = log_sweep(store.open(), sweep_id) if store.exists else None
+    overview = evaluate_sweep(store.open(), sweep_id) if store.exists else None
     if overview is None:
         shutil.rmtree(Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id, ignore_errors=True)
         return

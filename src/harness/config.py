@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from hydra.core.config_store import ConfigStore
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
@@ -22,13 +22,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import ConfigError
+from harness.runs.plan import Plan
 
 if TYPE_CHECKING:
     from harness.pipeline import Pipeline
-    from harness.pipeline.cache import CacheConfig
-    from harness.references.sets import ReferenceSet
-    from harness.results import ExtraSource, Thresholds
-    from harness.runs.gate import Gate
+    from harness.runs.plan import Task
+    from harness.tasks.photos.task import PhotosTask
     from harness.tracking.store import Store
 
 
@@ -53,42 +52,27 @@ class HarnessConfig:
     tracking: Any = MISSING
 
 
-#: The groups that name something else to evaluate beside the photos.
-EXTRAS = ("confidence", "tables")
+#: The groups that name what a run evaluates. `references` names photos, which the pipeline is run on.
+TASKS = ("references", "tables", "confidence")
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 
 
-class ReferenceSource(Protocol):
-    """Where a run's photos and labels come from."""
-
-    def load(self) -> ReferenceSet:
-        """Read, check and digest the set."""
-
-
 @dataclass(frozen=True)
-class RunSpec:
-    """Everything that one run needs to know. A run of a search belongs to its `study` and, as a trial, to a `worker`; a
-    `light` one leaves out the pictures, and says nothing while it runs."""
+class RunSpec(Plan):
+    """Everything that one run needs to know, where it is kept included."""
 
-    preset: str
-    overrides: tuple[str, ...]
-    seed: int
-    note: str
-    force: bool
-    sweep_id: str | None
-    references: ReferenceSource
-    pipeline: Pipeline
-    thresholds: Thresholds
-    cache: CacheConfig
-    extras: tuple[ExtraSource, ...]
-    gate: Gate
     tracking: Store
-    params: Mapping[str, str]
-    config_yaml: str
-    study: str | None = None
-    worker: str = ""
-    light: bool = False
+
+    @property
+    def photos(self) -> PhotosTask:
+        """The task of photos. Raises where the run has none."""
+        from harness.tasks.photos.task import PhotosTask
+
+        found = next((task for task in self.tasks if isinstance(task, PhotosTask)), None)
+        if found is None:
+            raise ConfigError("references=off: this needs photos; choose references=sample, staging or frozen")
+        return found
 
 
 def conf_dir() -> Path:
@@ -104,9 +88,14 @@ def compose(overrides: Sequence[str] = ()) -> DictConfig:
 
     try:
         with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            return hydra_compose("config", overrides=list(overrides))
+            return hydra_compose("config", overrides=open_overrides(overrides))
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from error
+
+
+def open_overrides(overrides: Sequence[str]) -> list[str]:
+    """Overrides in Hydra's words. Rules of the gate stand in no file, so that each is added where it is not there."""
+    return [f"++{item}" if item.startswith("gate.metrics.") else item for item in overrides]
 
 
 def vary(config: DictConfig, values: Mapping[str, Any]) -> DictConfig:
@@ -140,16 +129,35 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         note=config.note,
         force=config.force,
         sweep_id=config.sweep_id,
-        references=instantiate(config, "references"),
-        pipeline=build_pipeline(config),
-        thresholds=instantiate(config, "scoring"),
-        cache=instantiate(config, "cache"),
-        extras=tuple(instantiate(config, group) for group in EXTRAS),
+        tasks=build_tasks(config),
         gate=instantiate(config, "gate"),
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),
     )
+
+
+def build_tasks(config: DictConfig) -> tuple[Task, ...]:
+    """What a composed config evaluates. What is off is not even imported; nothing at all is refused."""
+    from harness.tasks import Off
+
+    found: list[Task] = []
+    for group in TASKS:
+        task = instantiate(config, group)
+        if isinstance(task, Off):
+            continue
+        found.append(_photos_task(config, task) if group == "references" else task)
+    if not found:
+        files = {group: sorted((conf_dir() / group).glob("*.yaml")) for group in TASKS}
+        choices = [f"{group}={path.stem}" for group, paths in files.items() for path in paths if path.stem != "off"]
+        raise ConfigError(f"nothing to evaluate: {', '.join(TASKS)} are all off; choose from {', '.join(choices)}")
+    return tuple(found)
+
+
+def _photos_task(config: DictConfig, references: Any) -> PhotosTask:
+    from harness.tasks.photos.task import PhotosTask
+
+    return PhotosTask(references, build_pipeline(config), instantiate(config, "scoring"), instantiate(config, "cache"))
 
 
 def chosen_keys(spec: RunSpec) -> frozenset[str]:

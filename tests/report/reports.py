@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.evaluate import behaviours, score
-from harness.records import archive
+from harness.runs.records import archive
 from harness.report.content import RunReport
 from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Thresholds
 from harness.runs.archive import BenchmarkRun

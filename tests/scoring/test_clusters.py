@@ -107,7 +107,7 @@ class TestConstraints:
 class TestNothingVacuous:
     def test_without_faces_only_counts_are_logged(self) -> None:
         card = score_clusters([None], [0])
-        assert set(card.metrics()) == set(ClusterScorecard.COUNTS.values())
+        assert set(card.metrics()) == set(ClusterScorecard.DECLARED.counts.values())
         assert score_clusters([], []).metrics()["cluster/faces"] == 0.0
 
     def test_without_pairs_there_are_no_pairwise_rates(self) -> None:

@@ -80,7 +80,7 @@ def test_rates_are_shares_and_f1_lies_between_precision_and_recall(
     score: Score, batch: list[tuple[PhotoLabels, PhotoPrediction]]
 ) -> None:
     card = score([item[0] for item in batch], [item[1] for item in batch]).scorecard()
-    rates = {name: card.rate(name) for name in card.RATIOS}
+    rates = {name: card.rate(name) for name in card.DECLARED.rates}
     assert all(0 <= rate <= 1 for rate in rates.values())
     for prefix in {name.removesuffix("_f1") for name in rates if name.endswith("_f1")}:
         recall = rates.get(f"{prefix}_recall", rates.get("detection_recall", 0.0))
@@ -93,7 +93,7 @@ def test_an_empty_set_logs_no_rate_and_no_interval(score: Score) -> None:
     for labels in ([], [PhotoLabels()], [PhotoLabels(bibs=(), faces=(), links=())]):
         tally = score(labels, [PhotoPrediction()] * len(labels))
         names = set(tally.scorecard().metrics())
-        assert names.isdisjoint(ratio.metric for key, ratio in tally.card.RATIOS.items() if key != "pass_rate")
+        assert names.isdisjoint(ratio.metric for key, ratio in tally.card.DECLARED.rates.items() if key != "pass_rate")
         assert set(intervals(tally)) <= {"number/pass_rate"}
 
 

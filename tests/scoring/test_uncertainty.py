@@ -91,8 +91,8 @@ class TestRateIntervals:
     def test_rates_given_item_by_item_are_drawn_like_those_of_a_tally(self) -> None:
         counted = random_tally(40, 0.7, seed=3)
         given = {
-            ratio.metric: (counted.weights(ratio.numerator).tolist(), counted.weights(ratio.denominator).tolist())
-            for ratio in FaceScorecard.RATIOS.values()
+            ratio.metric: (counted.items().weights(ratio.numerator).tolist(), counted.items().weights(ratio.denominator).tolist())
+            for ratio in FaceScorecard.DECLARED.rates.values()
         }
         assert rate_intervals(given, seed=5) == intervals(counted, seed=5)
 
@@ -143,5 +143,5 @@ class TestPairedDifference:
             paired_difference(tally((1, 0, 0), (1, 0, 0)), tally((1, 0, 0)))
         with pytest.raises(ValueError, match="photo 1: scored in the baseline only"):
             paired_difference(tally((1, 0, 0), (1, 0, 0)), tally((1, 0, 0), unlabeled=1))
-        with pytest.raises(ValueError, match="cannot compare a BibScorecard with a FaceScorecard"):
+        with pytest.raises(ValueError, match="cannot compare a bib scorecard with a face scorecard"):
             paired_difference(tally((1, 0, 0)), Tally.of_cards(BibScorecard, [BibScorecard(1, 0, 0)]))

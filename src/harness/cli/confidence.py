@@ -37,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     import json
 
     from harness.scoring.confidence import Reducer
-    from harness.tasks.confidence.extra import format_confidence
     from harness.tasks.confidence.postop import SCORED_FILE, run_postop
     from harness.tasks.confidence.quality import judge
+    from harness.tasks.confidence.task import format_confidence
 
     out: Path = arguments.out
     summary = run_postop(arguments.gt_vs_pred, arguments.trace, out, Reducer(arguments.reducer))
@@ -49,6 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
         extra = {"quality": quality.to_dict()} if quality else {}
         print(json.dumps(summary.to_dict() | extra, indent=1))
     else:
-        print("\n".join(format_confidence(summary.card, quality, {}, summary.reducer.method)))
+        print(format_confidence(summary.card, quality, {}, summary.reducer.method))
         print(f"\nwritten to {out}")
     return 0

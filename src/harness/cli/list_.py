@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from harness.base.text_tables import aligned
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
 
 NAME = "list"
 HELP = "list the stored runs with metrics and verdicts"
-#: The metrics that a line has room for, and what they are called there.
-HEADLINES = {
-    "number/f1": "numbers",
-    "bib/f1": "bibs",
-    "ocr/accuracy": "reading",
-    "face/f1": "faces",
-    "link/f1": "links",
-}
 _SHOWN = 20
 
 
@@ -43,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the runs."""
     from dataclasses import asdict
 
-    from harness.tracking.catalog import list_runs
+    from harness.tracking.catalog import headlines_of, list_runs
 
     runs = list_runs(existing_store(compose_runs(arguments)).open())
     shown = runs[: arguments.limit] if arguments.limit > 0 else runs
@@ -51,20 +44,21 @@ def run(arguments: argparse.Namespace) -> int:
         show_json([asdict(item) for item in shown])
         return 0
     baselines = {item.run_id for item in runs if item.pinned}
-    heads = ("TIME (UTC)", "RUN", "NAME", "DATA", *(title.upper() for title in HEADLINES.values()), "VERDICT")
-    print("\n".join(aligned([heads, *(_line(item, baselines) for item in shown)])))
+    columns = headlines_of(shown)
+    heads = ("TIME (UTC)", "RUN", "NAME", "DATA", *(title.upper() for title in columns.values()), "VERDICT")
+    print("\n".join(aligned([heads, *(_line(item, columns, baselines) for item in shown)])))
     if len(shown) < len(runs):
         print(f"... and {len(runs) - len(shown)} older; -n 0 lists all")
     return 0
 
 
-def _line(run: RunEntry, baselines: set[str]) -> tuple[str, ...]:
-    values = (run.metrics.get(name) for name in HEADLINES)
+def _line(run: RunEntry, columns: Iterable[str], baselines: set[str]) -> tuple[str, ...]:
+    values = (run.metrics.get(name) for name in columns)
     return (
         f"{run.started:%Y-%m-%d %H:%M}",
         run.short_id,
         run.name if len(run.name) <= 44 else f"{run.name[:41]}...",
-        f"{run.data_name} {run.data_split} {run.data_digest[:8]}",
+        " ".join(filter(None, (run.data_name, run.data_split, run.data_digest[:8]))),
         *("" if value is None else f"{value:.1%}" for value in values),
         _verdict(run, baselines),
     )

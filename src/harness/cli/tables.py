@@ -27,20 +27,20 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.tasks.tables.evaluation import evaluate_tables
     from harness.tasks.tables.files import read_extractions, read_ground_truth
     from harness.tasks.tables.outputs import write_outputs
-    from harness.tasks.tables.rates import intervals, item_rates
+    from harness.tasks.tables.rates import mean_rates, score_cards, table_intervals
     from harness.tasks.tables.summary import format_tables, to_dict
 
     tables = read_ground_truth(arguments.gt)
     extractions = read_extractions(arguments.extractions, [table.id for table in tables])
     methods = list(dict.fromkeys(item.method for item in extractions))
     evaluation = evaluate_tables(tables, extractions, methods)
-    rates = item_rates(evaluation)
+    cards = score_cards(evaluation)
     if arguments.out:
-        write_outputs(arguments.out, evaluation, extractions, rates)
+        write_outputs(arguments.out, evaluation, extractions, mean_rates(cards))
     if arguments.json:
-        print(json.dumps(to_dict(evaluation, rates), indent=1))
+        print(json.dumps(to_dict(evaluation, cards), indent=1))
     else:
-        print("\n".join(format_tables(evaluation, rates, intervals(rates, seed=0))))
+        print(format_tables(evaluation, cards, table_intervals(cards, seed=0)))
         if arguments.out:
             print(f"\nwritten to {arguments.out}")
     return 0

@@ -1,8 +1,8 @@
 """Grade one student or a cohort from files, and keep the grades in MLflow.
 
 A student whose work cannot be read is named with the reason and the others are graded all the same. In MLflow each
-student is one run, tagged with the cohort, which stays the same from one grading to the next, and with the grading,
-which does not; the overview of a cohort is a run beside those of sweeps.
+student is one run in the experiment of grades, tagged with the cohort, which stays the same from one grading to the
+next, and with the grading, which does not; the overview of a cohort is a run beside them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from harness.grading.submissions import Submission, read_submission
 from harness.grading.written import columns, rows, write_grade, write_text
 from harness.runs.provenance import provenance
 from harness.scoring import SCORER_VERSION, GradingRules
+from harness.tracking.catalog import GRADING_TAG
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore, OpenStore
 from harness.tracking.sweeps import runs_page
@@ -78,17 +79,18 @@ def log_cohort(store: LocalStore, cohort: Cohort, images: Path | None) -> tuple[
     """Log every student, then the overview; returns the ids of their runs."""
     check_cohort_name(cohort.name)
     opened, tags = store.open(), _tags(cohort.name)
+    experiment = opened.grades_experiment()
     runs = [_log_student(opened, graded, tags, images) for graded in cohort.graded]
-    now = f"tags.grading_id = '{tags['grading_id']}'"
-    chart = runs_page(opened.runs_experiment, now, chart=True)
-    ever = runs_page(opened.runs_experiment, f"tags.cohort = '{cohort.name}'", chart=True)
+    now = f"tags.{GRADING_TAG} = '{tags[GRADING_TAG]}' and tags.student LIKE '%'"
+    chart = runs_page(experiment, now, chart=True)
+    ever = runs_page(experiment, f"tags.cohort = '{cohort.name}' and tags.student LIKE '%'", chart=True)
     links = f"[Compare them in a chart]({chart}); [all gradings of this cohort]({ever})."
     overall = [graded.report.overall for graded in cohort.graded]
     metrics = {"students": float(len(cohort.graded)), "students_failed": float(len(cohort.failed))}
     metrics |= {"overall_mean": sum(overall) / len(overall), "overall_best": max(overall)} if overall else {}
     with (
         tempfile.TemporaryDirectory() as folder,
-        tracked_run(opened, opened.sweeps_experiment, f"cohort {cohort.name}", tags | provenance()) as run,
+        tracked_run(opened, experiment, f"cohort {cohort.name}", tags | provenance()) as run,
     ):
         write_text(Path(folder) / "cohort.html", cohort_page(cohort, {}))
         run.log(
@@ -121,7 +123,7 @@ def _given(job: GradingJob) -> tuple[Submission, GradingRules, Sequence[GivenOve
 
 def _tags(cohort: str | None) -> dict[str, str]:
     grading = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-    return {"grading_id": grading} | ({"cohort": cohort} if cohort else {})
+    return {GRADING_TAG: grading} | ({"cohort": cohort} if cohort else {})
 
 
 def _log_student(store: OpenStore, graded: GradedSubmission, tags: dict[str, str], images: Path | None) -> str:
@@ -135,7 +137,7 @@ def _log_student(store: OpenStore, graded: GradedSubmission, tags: dict[str, str
     name = f"grade {graded.student.name}"
     with (
         tempfile.TemporaryDirectory() as folder,
-        tracked_run(store, store.runs_experiment, name, tags | own | provenance()) as run,
+        tracked_run(store, store.grades_experiment(), name, tags | own | provenance()) as run,
     ):
         write_grade(Path(folder), graded, images)
         run.log(

@@ -15,8 +15,8 @@ from harness.base.errors import HarnessError
 from harness.labeling.source import LabelSource
 from harness.labeling.suspicions import Suspicions
 from harness.report.html import REPORT_FILE
-from harness.results import Thresholds
 from harness.runs.suspects import witnesses_of
+from harness.scoring.detection import Thresholds
 from harness.tracking.catalog import RunEntry, has_artifact, list_runs, read_artifact, recent_runs
 from harness.tracking.store import OpenStore, Store
 
@@ -89,7 +89,7 @@ class RunHistory:
     def _look(self, opened: OpenStore) -> Known:
         runs = list_runs(opened, limit=_RUNS_SHOWN)
         # By name: the digest of a set that is being labelled changes with every label.
-        witnesses = witnesses_of(recent_runs(opened, "data.name", self._source.name))
+        witnesses = witnesses_of(run.predictions() for run in recent_runs(opened, "data.name", self._source.name))
         suspicions = Suspicions(witnesses, self._thresholds)
         suspicions.among(self._source.contents())
         return Known(suspicions, True, opened.runs_experiment, runs, self._with_report(opened, runs))

@@ -18,8 +18,9 @@ from harness.labeling.summary import DIMENSIONS, Dimension
 from harness.references.completeness import State
 from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
 from harness.references.frozen import frozen_sets
-from harness.report.verdicts import TONES
-from harness.runs.sweeps import HEADLINES
+from harness.runs.verdicts import TONES
+from harness.scoring.speed import SECONDS
+from harness.tracking.catalog import headlines_of
 from harness.tracking.sweeps import run_page
 from harness.types import BibScope, FaceScope
 
@@ -30,15 +31,6 @@ _PHOTO_TAGS: dict[Dimension, tuple[str, ...]] = {
     "links": (),
 }
 _BOX_TAGS: dict[Dimension, tuple[str, ...]] = {"bibs": (), "faces": get_args(FaceBoxTag), "links": ()}
-#: What the numbers that a list of runs shows are called.
-_HEADLINES = {
-    "number/f1": "Numbers F1",
-    "ocr/accuracy": "Reading",
-    "bib/f1": "Bibs F1",
-    "face/f1": "Faces F1",
-    "link/f1": "Links F1",
-    "runtime/pipeline_seconds": "Pipeline",
-}
 #: A report is a page of its own making: it may show itself, and reach nothing of this server.
 _REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -105,7 +97,7 @@ def runs(request: Request, context: Shared) -> Response:
         known=known,
         mlflow=mlflow if context.mlflow_url else {},
         verdicts=TONES,
-        headlines={name: _HEADLINES.get(name, name) for name in HEADLINES},
+        headlines={**headlines_of(known.runs), SECONDS: "seconds"},
     )
 
 

@@ -12,8 +12,8 @@ from harness.labeling.summary import changed_photos
 from harness.references.contents import Contents
 from harness.references.files import PhotoFile
 from harness.references.sets import labels_of
-from harness.results import Thresholds
 from harness.runs.suspects import Predictions, Suspect, suspects_among
+from harness.scoring.detection import Thresholds
 
 Suspects = Mapping[str, Sequence[Suspect]]
 

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK, FAINT = "#1f2329", "#8a9099"
+#: How wide a figure is that fills the page, in inches.
+WIDTH = 9.6
 
 
 @dataclass(frozen=True)
@@ -87,3 +90,10 @@ def write_pictures(folder: Path, pictures: Sequence[Picture]) -> None:
     """Write the PNGs."""
     for picture in pictures:
         (folder / f"{picture.name}.png").write_bytes(picture.png)
+
+
+def percent_axis(axes: Axes, which: str) -> None:
+    """Label one axis, `x` or `y`, in per cent."""
+    from matplotlib.ticker import PercentFormatter
+
+    (axes.yaxis if which == "y" else axes.xaxis).set_major_formatter(PercentFormatter(1, decimals=0))

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.report.verdicts import markdown_judgement, text_judgement
-from harness.runs.archive import BenchmarkRun
-from harness.runs.comparison import LEDGER, Change, Comparison, PhotoChange
+from harness.runs.archive import PHOTOS, BenchmarkRun
+from harness.runs.comparison import Change, Comparison, ItemChange
+from harness.runs.verdicts import markdown_judgement, text_judgement
 
-#: The changes of one photo.
-Photo = tuple[PhotoChange, ...]
-#: More photos than this are counted, not listed, where people read them.
+#: The changes of one item.
+Changed = tuple[ItemChange, ...]
+#: More items than this are counted, not listed, where people read them.
 LISTED = 20
 _TITLES = {Change.BROKEN: "Newly broken", Change.MIXED: "Better and worse", Change.FIXED: "Newly fixed"}
 
@@ -22,7 +22,7 @@ def text_comparison(comparison: Comparison, run_id: str, base_id: str) -> str:
     lines = [f"run   {_title(comparison.run, run_id)}", f"base  {_title(comparison.base, base_id)}", ""]
     lines += [text_judgement(comparison.judgement), "", "Config"]
     lines += [f"  {each}" for each in _config_lines(comparison)] or ["  no difference"]
-    for kind, photos in comparison.by_photo().items():
+    for kind, photos in comparison.by_item().items():
         width = max(len(changes[0].name) for changes in photos)
         lines += ["", f"{_TITLES[kind]} ({_photos(photos)})"]
         lines += [f"  {changes[0].name:<{width}}  {_words(changes)}" for changes in photos[:LISTED]]
@@ -33,15 +33,14 @@ def text_comparison(comparison: Comparison, run_id: str, base_id: str) -> str:
 
 def markdown_comparison(comparison: Comparison, run_id: str, base_id: str) -> str:
     """For a comment on a pull request: the verdict and its table open, the rest folded."""
-    data = comparison.run.metadata
-    where = f"`{data.data_name}` ({data.data_split}, {comparison.run.photos} photos)"
+    where = " and ".join(f"`{task.data}` ({task.counted()})" for task in comparison.run.tasks.values())
     parts = [
         f"### harness: {comparison.judgement.verdict}",
         f"{_code(_title(comparison.run, run_id))} beside {_code(_title(comparison.base, base_id))} on {where}",
         markdown_judgement(comparison.judgement),
         _totals(comparison),
     ]
-    for kind, photos in comparison.by_photo().items():
+    for kind, photos in comparison.by_item().items():
         rows = [f"| {_cell(changes[0].name)} | {_cell(_words(changes))} |" for changes in photos[:LISTED]]
         table = "\n".join(["| photo | what happened |", "| --- | --- |", *rows])
         parts.append(_folded(f"{_TITLES[kind]}: {_photos(photos)}", "\n\n".join([table, *_more(photos)])))
@@ -58,12 +57,15 @@ def comparison_dict(comparison: Comparison, run_id: str, base_id: str) -> dict[s
         "verdict": str(comparison.judgement.verdict),
         "reasons": list(comparison.judgement.reasons),
         "metrics": [asdict(item) for item in comparison.judgement.metrics],
-        "photos": [
-            asdict(photo) | {"change": str(photo.change), "words": photo.words()} for photo in comparison.photos
-        ],
-        "totals": {name: {"lost": lost, "found": found} for name, (lost, found) in comparison.totals().items()},
+        "photos": [_change(item) | {"sha256": item.id} for item in comparison.items if item.task == PHOTOS],
+        "items": [_change(item) for item in comparison.items if item.task != PHOTOS],
+        "totals": {name: {"lost": lost, "found": found} for name, (_, lost, found) in comparison.totals().items()},
         "config": [asdict(change) for change in comparison.config],
     }
+
+
+def _change(item: ItemChange) -> dict[str, Any]:
+    return asdict(item) | {"change": str(item.change), "words": item.words()}
 
 
 def _title(run: BenchmarkRun, run_id: str) -> str:
@@ -85,22 +87,23 @@ def _config_lines(comparison: Comparison) -> Iterable[str]:
         yield f"{change.key:<{width}}  {before} -> {after}"
 
 
-def _photos(photos: Sequence[Photo]) -> str:
-    return "1 photo" if len(photos) == 1 else f"{len(photos)} photos"
+def _photos(items: Sequence[Changed]) -> str:
+    noun = "photo" if all(changes[0].task == PHOTOS for changes in items) else "item"
+    return f"1 {noun}" if len(items) == 1 else f"{len(items)} {noun}s"
 
 
-def _words(changes: Photo) -> str:
+def _words(changes: Changed) -> str:
     return "; ".join(change.words() for change in changes)
 
 
-def _more(photos: Sequence[Photo]) -> list[str]:
+def _more(photos: Sequence[Changed]) -> list[str]:
     return [f"... and {len(photos) - LISTED} more (--json has all)"] if len(photos) > LISTED else []
 
 
 def _totals(comparison: Comparison) -> str:
     """`faces: 12 lost, 0 found; ...`, of the scorecards in which anything moved."""
-    moved = {name: counts for name, counts in comparison.totals().items() if any(counts)}
-    return "; ".join(f"{LEDGER[name][0]}s: {lost} lost, {found} found" for name, (lost, found) in moved.items())
+    moved = [(noun, lost, found) for noun, lost, found in comparison.totals().values() if lost or found]
+    return "; ".join(f"{noun}s: {lost} lost, {found} found" for noun, lost, found in moved)
 
 
 def _code(text: str) -> str:

@@ -2,127 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from harness.report.canvas import Picture
-from harness.report.content import RunReport
-from harness.report.gallery import MOST_CHANGED, MOST_SUSPECTS, ChangedPhoto, Gallery
-from harness.report.html import Inlined, render
-from harness.report.mistakes import Shots, mistakes
-from harness.report.pictures import draw_photo, jpeg
-from harness.report.verdicts import MEANINGS, TONES, moved
-from harness.results import EvaluatedPhoto
-from harness.runs.gate import MetricVerdict
-from harness.runs.suspects import Suspect
-from harness.scoring import LinkScorecard
-from harness.scoring.format import scorecard_sections
-from harness.types import BibBox, PhotoPrediction
+from harness.report.html import REPORT_FILE, render
+from harness.runs.archive import BenchmarkRun
+from harness.runs.comparison import Comparison
+from harness.runs.gate import Judgement, MetricVerdict, Verdict
+from harness.runs.plan import Showing, TaskResult
+from harness.runs.verdicts import MEANINGS, TONES, moved
 
-PICTURE_SIDE = 720
+Runs = Sequence[BenchmarkRun]
+
+#: The headings of a task's part, which the page links to.
+_HEADING = re.compile(r'<h2 id="([a-z-]+)">([^<]+)</h2>')
 FOREST_WIDTH = 190
-LEGEND = (
-    "Green frame: found. Red: MISSED, or misread. Orange: FALSE. Grey: not scored. Broad green line: a labelled link; "
-    "thin orange line: a proposed one."
-)
-#: The scorecards' headlines: section, row and title.
-TILES = (
-    ("Numbers", "F1", "Numbers, F1"),
-    ("Bib reading (OCR)", "accuracy", "Bibs read exactly"),
-    ("Bib detection", "F1", "Bibs found, F1"),
-    ("Face detection", "F1", "Faces found, F1"),
-    ("Bib-face links", "F1", "Links, F1"),
-)
-CAUSES = {
-    "bib missed": "the face was found, its bib was not",
-    "face missed": "the bib was found, its face was not",
-    "both missed": "neither bib nor face was found",
-    "not linked": "both were found, and left without a partner",
-    "linked wrong": "both were found, and one of them linked elsewhere",
-}
 
 
-def run_page(report: RunReport, gallery: Gallery, figures: Sequence[Picture]) -> str:
-    """The page."""
+@dataclass(frozen=True)
+class RunReport:
+    """All that is told of a run. Without a baseline there is no comparison; `tags` say where the run comes from."""
+
+    run: BenchmarkRun
+    judgement: Judgement
+    comparison: Comparison | None
+    baseline_id: str | None
+    tags: Mapping[str, str]
+    config_yaml: str
+
+    @property
+    def comparable(self) -> Comparison | None:
+        """The comparison, where its items mean the same on both sides."""
+        return None if self.judgement.verdict is Verdict.INCOMPARABLE else self.comparison
+
+
+def write_report(folder: Path, report: RunReport, results: Mapping[str, TaskResult], recent: Runs) -> dict[str, str]:
+    """Let each task make its part, and write the page; returns the tags by which MLflow knows what there is to show."""
+    showing = Showing(folder, report.comparable, recent)
+    parts = [result.show(showing) for result in results.values() if result.show is not None]
+    (folder / REPORT_FILE).write_text(run_page(report, [part.html for part in parts]))
+    return {name: value for part in parts for name, value in part.tags.items()}
+
+
+def run_page(report: RunReport, parts: Sequence[str]) -> str:
+    """The page. `parts` are the tasks' own, escaped where they are made."""
     run, comparison = report.run, report.comparison
     tone, sign = TONES[report.judgement.verdict]
-    meaning = MEANINGS[report.judgement.verdict]
-    drawn = _Drawn(report, gallery.shots)
-    sections = list(scorecard_sections(**run.cards, intervals=run.intervals))
+    sections = [section for task in run.tasks.values() for section in task.sections()]
     return render(
         "run.html",
         run=run,
         data=run.metadata,
-        photos=run.photos,
         judgement=replace(report.judgement, reasons=(*moved(report.judgement), *report.judgement.reasons)),
-        verdict={"tone": tone, "sign": sign, "word": str(report.judgement.verdict), "meaning": meaning},
+        verdict={
+            "tone": tone,
+            "sign": sign,
+            "word": str(report.judgement.verdict),
+            "meaning": MEANINGS[report.judgement.verdict],
+        },
         deltas=list(_deltas(report.judgement.metrics)),
         baseline=comparison.base if comparison else None,
         baseline_id=report.baseline_id,
-        compared=report.comparable is not None,
         tiles=[
-            {"title": title, "value": row.value, "interval": row.interval, "basis": row.basis}
-            for name, label, title in TILES
+            {"title": f"{section.title}, {row.label}", "value": row.value, "interval": row.interval, "basis": row.basis}
             for section in sections
             for row in section.rows
-            if (section.title, row.label) == (name, label)
+            if row.metric in run.headlines
         ],
         sections=sections,
-        extras=[
-            {"name": extra.name, "text": extra.text, "html": Markup(extra.html)}  # escaped where it is made
-            for extra in report.evaluation.extras
-        ],
-        legend=LEGEND,
-        broken=list(drawn.changed(gallery.broken)),
-        fixed=list(drawn.changed(gallery.fixed)),
-        worst=[drawn.worst(photo) for photo in gallery.worst],
-        causes=list(_causes(run.link_scorecard)),
-        figures={figure.name: {"svg": Markup(figure.svg)} for figure in figures},  # made here, escaped by matplotlib
-        suspects=list(drawn.suspects(report.suspects[:MOST_SUSPECTS])),
-        suspects_left_out=max(0, len(report.suspects) - MOST_SUSPECTS),
+        texts=[task.text for task in run.tasks.values() if task.text],
+        parts=[Markup(part) for part in parts],
+        anchors=[found for part in parts for found in _HEADING.findall(part)],
         config_changes=comparison.config if comparison else (),
         config_yaml=report.config_yaml,
         provenance=list(_provenance(report)),
     )
-
-
-class _Drawn:
-    """Draws the photos of a report into its page."""
-
-    def __init__(self, report: RunReport, shots: Mapping[str, Shots]) -> None:
-        self.thresholds = report.evaluation.thresholds
-        self.photos = {photo.sha256: photo for photo in report.evaluation.evaluated}
-        base = report.comparison.base.photo_results if report.comparison else ()
-        self.before = {photo.sha256: photo.prediction for photo in base}
-        self.shots, self.inlined = shots, Inlined()
-
-    def photo(self, photo: EvaluatedPhoto, prediction: PhotoPrediction) -> str | None:
-        if photo.sha256 not in self.shots:
-            return None
-        seen = replace(photo, prediction=prediction)
-        picture = draw_photo(seen, self.shots[photo.sha256].whole, self.thresholds, PICTURE_SIDE)
-        return self.inlined.jpeg(picture)
-
-    def worst(self, photo: EvaluatedPhoto) -> dict[str, Any]:
-        words = ", ".join(mistake.words for mistake in mistakes([photo], self.thresholds)) or "links are wrong"
-        return {"name": photo.name, "words": words, "after": self.photo(photo, photo.prediction)}
-
-    def changed(self, photos: Iterable[ChangedPhoto]) -> Iterator[dict[str, Any]]:
-        for place, changes in enumerate(photos):
-            photo = self.photos[changes[0].sha256]
-            before = self.photo(photo, self.before[photo.sha256]) if place < MOST_CHANGED else None
-            after = self.photo(photo, photo.prediction) if before else None
-            words = "; ".join(change.words() for change in changes)
-            yield {"name": photo.name, "words": words, "before": before if after else None, "after": after}
-
-    def suspects(self, suspects: Iterable[Suspect]) -> Iterator[dict[str, Any]]:
-        for item in suspects:
-            what = f"bib {item.box.number or ''}".strip() if isinstance(item.box, BibBox) else "face"
-            image = self.inlined.jpeg(jpeg(self.shots[item.sha256].parts[item.box]))
-            yield {"name": self.photos[item.sha256].name, "what": what, "reason": item.reason, "image": image}
 
 
 def _deltas(metrics: Sequence[MetricVerdict]) -> Iterator[dict[str, Any]]:
@@ -149,22 +108,18 @@ def _deltas(metrics: Sequence[MetricVerdict]) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _causes(card: LinkScorecard | None) -> Iterator[dict[str, Any]]:
-    if card is None or not card.link_fn:
-        return
-    for name, count in card.causes.items():
-        yield {"name": name, "count": count, "share": f"{count / card.link_fn:.0%}", "meaning": CAUSES[name]}
-
-
 def _provenance(report: RunReport) -> Iterator[tuple[str, str]]:
     data, tags = report.run.metadata, report.tags
     yield "code", data.git_commit + (" with changes since" if tags.get("git.dirty") == "true" else "")
-    yield "data", f"{data.data_name} ({data.data_split}), digest {data.data_digest}"
-    yield "scorer", f"version {data.scorer_version}, " + ", ".join(f"{k} {v}" for k, v in data.thresholds.items())
+    for name, task in report.run.tasks.items():
+        yield f"data of {name}", f"{task.data}, digest {task.data.digest}"
+    rules = [f"version {data.scorer_version}", *(f"{name} {value}" for name, value in data.thresholds.items())]
+    yield "scorer", ", ".join(rules)
     for name in sorted(tags):
         if name.startswith("model.") and name != "model.licences":
             yield name.replace(".", " ", 1), tags[name]
     packages = {name.removeprefix("version."): tags[name] for name in sorted(tags) if name.startswith("version.")}
     yield "packages", ", ".join(f"{name} {version}" for name, version in packages.items())
-    yield "time", ", ".join(f"{name.removeprefix('runtime/')} {value:.2f}" for name, value in data.runtime.items())
+    if data.runtime:
+        yield "time", ", ".join(f"{name.removeprefix('runtime/')} {value:.2f}" for name, value in data.runtime.items())
     yield "key", data.key

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from harness.base.text_tables import aligned
-from harness.report.canvas import Picture
+from harness.report.canvas import WIDTH, Picture, draw, percent_axis
 from harness.report.html import render
 from harness.runs.sweeps import (
-    SECONDS,
     SweepJob,
     has_ladder,
     headlines,
@@ -19,10 +19,16 @@ from harness.runs.sweeps import (
     idle_params,
     ladder_inversions,
     pareto_front,
+    quality,
     varied,
 )
+from harness.scoring.speed import SECONDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FRONT_MARK = "★"
+FRONT, OTHERS = "#0072b2", "#d55e00"
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,9 @@ def sweep_markdown(findings: SweepFindings, sweep_id: str, chart: str) -> str:
     if findings.has_ladder and not findings.inversions:
         parts.append("Preset ladder: in order.")
     if findings.front:
-        parts.append(f"{FRONT_MARK} on the front: no other run has a better number F1 in as little time.")
+        parts.append(
+            f"{FRONT_MARK} on the front: no other run has a better {quality(findings.jobs)} in as little time."
+        )
     return "\n\n".join([*parts, table])
 
 
@@ -119,3 +127,34 @@ def _cell(name: str, value: str | float | None) -> str:
 
 def _escaped(line: Sequence[str]) -> list[str]:
     return [cell.replace("|", "\\|") for cell in line]
+
+
+def pareto_figure(jobs: Sequence[SweepJob]) -> Picture | None:
+    """Quality against seconds, with the front; None where no job has both."""
+    if not pareto_front(jobs):
+        return None
+    return draw("pareto", "Quality against time", (WIDTH, 4.8), lambda it: _pareto(it, jobs))
+
+
+def _pareto(figure: Figure, jobs: Sequence[SweepJob]) -> None:
+    front, metric = pareto_front(jobs), quality(jobs)
+    others = [job for job in jobs if job.finished and job not in front and {metric, SECONDS} <= job.metrics.keys()]
+    axes = figure.subplots()
+    seconds, values = [job.metrics[SECONDS] for job in front], [job.metrics[metric] for job in front]
+    axes.step(seconds, values, where="post", color=FRONT, linewidth=1.5, alpha=0.6)
+    axes.plot(seconds, values, "o", color=FRONT, markersize=9, label="on the front")
+    if others:
+        x, y = [job.metrics[SECONDS] for job in others], [job.metrics[metric] for job in others]
+        axes.plot(x, y, "x", color=OTHERS, markersize=8, markeredgewidth=2, label="another is better or cheaper")
+    for job in (*front, *others):
+        place = (job.metrics[SECONDS], job.metrics[metric])
+        beside = (8, 6) if job in front else (8, -13)
+        axes.annotate(_short(job.name), place, textcoords="offset points", xytext=beside, fontsize=9)
+    percent_axis(axes, "y")
+    axes.margins(x=0.15, y=0.15)
+    axes.set(xlabel="seconds in the pipeline", ylabel=metric, title="Quality against time")
+    axes.legend(loc="lower right")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 36 else f"{name[:35]}…"

@@ -1,50 +1,51 @@
-"""A run as it is kept: `run.json`, from which it can be shown, judged and compared again without its photos.
+"""A run as it is kept: `run.json`, from which it can be shown, judged and compared again without its data.
 
-`BenchmarkRun.to_dict` and `from_dict` are each other's inverse. A file that an older harness wrote lacks some fields;
-they keep their defaults, and a scorecard that was not made is left out on both sides.
+The file describes itself: each scorecard stands in it with its declaration, so that a run can be read where the code
+that made one of its scorecards is not installed. `BenchmarkRun.to_dict` and `from_dict` are each other's inverse. Files
+of the first format, which had photos and extras instead of tasks, are read by `first_format`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import HarnessError
-from harness.results import Extra, ItemRates
 from harness.scoring import (
-    BibErrorScorecard,
-    BibScorecard,
-    FaceErrorScorecard,
-    FaceScorecard,
+    Counted,
     Interval,
-    LinkScorecard,
-    NumberScorecard,
+    ItemCounts,
     Scorecard,
     Slice,
-    Tally,
-    format_scorecard,
-    markdown_scorecard,
-    scorecard_sections,
+    markdown_sections,
+    shown_sections,
+    text_sections,
 )
-from harness.scoring.uncertainty import tally_sides
+from harness.scoring.cards import Count, Sides
+from harness.scoring.format import ShownSection
 from harness.types import PhotoPrediction
 
 RUN_FILE = "run.json"
+#: What the task that evaluates photos is called.
+PHOTOS = "photos"
 
-Counts = Mapping[str, Mapping[str, int]]
+#: Scorecard -> count -> how many.
+Counts = Mapping[str, Mapping[str, Count]]
+S = TypeVar("S", bound=Scorecard)
 
 
 @dataclass(frozen=True)
 class RunMetadata:
-    """What was run, on what, by which code, and how long it took."""
+    """What was run, on what, by which code, and how long it took. The data are those of all tasks together."""
 
     timestamp: str
     git_commit: str
@@ -61,120 +62,196 @@ class RunMetadata:
 
 
 @dataclass(frozen=True)
-class PhotoResult:
-    """One photo: what was expected, read and predicted, and what each scorecard counted on it."""
+class PhotoDetail:
+    """What a photo has beyond its counts: what was expected, read and predicted."""
 
-    name: str
-    sha256: str
     status: str
     expected: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     seconds: float = 0.0
     prediction: PhotoPrediction = field(default_factory=PhotoPrediction)
-    counts: Counts = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class FailedResult:
-    """One photo that could not be evaluated, and why."""
+class Item:
+    """One thing that was evaluated, a photo or a table or a sample, and what each scorecard counted on it. Items of
+    one `group` belong together; an item without one is its own."""
 
+    id: str
     name: str
-    sha256: str
+    counts: Counts = field(default_factory=dict)
+    group: str = ""
+    photo: PhotoDetail | None = None
+
+
+@dataclass(frozen=True)
+class FailedItem:
+    """One that could not be evaluated, and why."""
+
+    id: str
+    name: str
     reason: str
 
 
 @dataclass(frozen=True)
+class TaskData:
+    """What a task was evaluated on. Runs of which a digest differs cannot be compared."""
+
+    name: str = ""
+    split: str = ""
+    digest: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.split})" if self.split else self.name
+
+
+@dataclass(frozen=True)
+class ItemRates:
+    """Every rate of a task item by item, so that two runs can be paired."""
+
+    items: tuple[str, ...]
+    rates: Mapping[str, Sides]
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """One task of a run: its data, its items, and its scorecards over all of them. `noun` is what one item is called;
+    `text` is what the task tells in the terminal beyond its scorecards."""
+
+    data: TaskData
+    noun: str
+    items: tuple[Item, ...] = ()
+    failed: tuple[FailedItem, ...] = ()
+    cards: Mapping[str, Counted] = field(default_factory=dict)
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    slices: tuple[Slice, ...] = ()
+    text: str = ""
+
+    @property
+    def size(self) -> int:
+        """How many items there are, evaluated or not."""
+        return len(self.items) + len(self.failed)
+
+    def counted(self) -> str:
+        """How many items there are, in words, as in `16 photos`."""
+        return f"{self.size} {self.noun}{'' if self.size == 1 else 's'}"
+
+    def tally(self, name: str) -> ItemCounts:
+        """A scorecard item by item, in the order of the items."""
+        card, counts = self.cards[name], [item.counts.get(name, {}) for item in self.items]
+        columns = {count: np.array([each.get(count, 0) for each in counts]) for count in card.counts}
+        return ItemCounts(card.declared, columns, len(counts))
+
+    def rates(self) -> ItemRates:
+        """Every rate item by item, to be paired with another run's."""
+        sides = {metric: pair for name in self.cards for metric, pair in self.tally(name).sides().items()}
+        return ItemRates(tuple(item.id for item in self.items), sides)
+
+    def sections(self) -> tuple[ShownSection, ...]:
+        """The scorecards for whatever shows them."""
+        return shown_sections(self.cards.values(), self.slices, self.intervals)
+
+    def metrics(self) -> dict[str, float]:
+        """The numbers of the scorecards, the slices and the intervals by their MLflow names."""
+        metrics = {name: value for card in self.cards.values() for name, value in card.metrics().items()}
+        metrics |= {slice.metric: slice.recall for slice in self.slices}
+        for name, interval in self.intervals.items():
+            key = f"interval/{name.replace('/', '_')}"
+            metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+        return metrics
+
+
+@dataclass(frozen=True)
 class BenchmarkRun:
-    """A finished run: metadata, metrics, photos and scorecards. `extras` is what it has beside its photos."""
+    """A finished run: metadata, metrics, and what each of its tasks came to, by the task's name. `idle_steps` were
+    switched on and made no difference to any item."""
 
     metadata: RunMetadata
     metrics: Mapping[str, float]
-    photo_results: tuple[PhotoResult, ...]
-    failed_photos: tuple[FailedResult, ...] = ()
-    bib_scorecard: BibScorecard | None = None
-    number_scorecard: NumberScorecard | None = None
-    face_scorecard: FaceScorecard | None = None
-    link_scorecard: LinkScorecard | None = None
-    bib_errors_scorecard: BibErrorScorecard | None = None
-    face_errors_scorecard: FaceErrorScorecard | None = None
-    slices: tuple[Slice, ...] = ()
-    intervals: Mapping[str, Interval] = field(default_factory=dict)
-    extras: tuple[Extra, ...] = ()
+    tasks: Mapping[str, TaskRun]
     idle_steps: tuple[str, ...] = ()
 
-    CARDS: ClassVar[Mapping[str, type[Scorecard]]] = {
-        "bib": BibScorecard,
-        "number": NumberScorecard,
-        "face": FaceScorecard,
-        "link": LinkScorecard,
-        "bib_errors": BibErrorScorecard,
-        "face_errors": FaceErrorScorecard,
-    }
+    @property
+    def cards(self) -> dict[str, Counted]:
+        """The scorecards of all tasks, by name."""
+        return {name: card for task in self.tasks.values() for name, card in task.cards.items()}
+
+    def card(self, kind: type[S]) -> S | None:
+        """A scorecard of this kind, where the run has one."""
+        found = self.cards.get(kind.DECLARED.name)
+        names = {item.name for item in fields(kind)}
+        return kind(**{name: n for name, n in found.counts.items() if name in names}) if found else None
 
     @property
-    def cards(self) -> dict[str, Any]:
-        """The scorecards that the run has, by name."""
-        found = {name: getattr(self, f"{name}_scorecard") for name in self.CARDS}
-        return {name: card for name, card in found.items() if card is not None}
+    def headlines(self) -> dict[str, str]:
+        """The metrics that stand for the run in a line, and what they are called there."""
+        return {metric: title for card in self.cards.values() for metric, title in card.declared.headlines.items()}
+
+    @property
+    def photos(self) -> tuple[Item, ...]:
+        """The photos that were evaluated."""
+        return self.tasks[PHOTOS].items if PHOTOS in self.tasks else ()
+
+    def predictions(self) -> dict[str, PhotoPrediction]:
+        """What was predicted for each photo, by its hash."""
+        return {item.id: item.photo.prediction for item in self.photos if item.photo is not None}
 
     @property
     def complete(self) -> bool:
-        """Whether every photo, and every item of the extras, was evaluated."""
+        """Whether every item was evaluated."""
         return not self.failures
 
     @property
     def failures(self) -> tuple[str, ...]:
         """What could not be evaluated, each with its reason."""
-        photos = tuple(f"{item.name}: {item.reason}" for item in self.failed_photos)
-        return photos + tuple(failure for extra in self.extras for failure in extra.failures)
+        return tuple(f"{item.name}: {item.reason}" for task in self.tasks.values() for item in task.failed)
 
     @property
     def shortfall(self) -> str:
         """How much could not be evaluated; "" where everything was."""
-        counts = [f"{len(self.failed_photos)} of {self.photos} photos"] if self.failed_photos else []
-        counts += [f"{len(extra.failures)} of the {extra.name}" for extra in self.extras if extra.failures]
+        counts = [f"{len(task.failed)} of {task.counted()}" for task in self.tasks.values() if task.failed]
         return f"{' and '.join(counts)} could not be evaluated" if counts else ""
 
-    @property
-    def photos(self) -> int:
-        """How many photos the reference set has."""
-        return len(self.photo_results) + len(self.failed_photos)
-
-    def tally(self, name: str) -> Tally[Any]:
-        """A scorecard photo by photo, in the order of `photo_results`."""
-        card = self.CARDS[name]
-        counts = [photo.counts[name] for photo in self.photo_results]
-        columns = {
-            item.name: np.array([photo.get(item.name, 0) for photo in counts], dtype=np.int64) for item in fields(card)
-        }
-        return Tally.of(card, columns, len(counts))
-
-    def rates(self) -> dict[str, ItemRates]:
-        """Every rate item by item, to be paired with another run's: those of the photos, and those of each extra."""
-        photos = {metric: sides for name in self.cards for metric, sides in tally_sides(self.tally(name)).items()}
-        listed = {metric: (tuple(above.tolist()), tuple(below.tolist())) for metric, (above, below) in photos.items()}
-        own = {"photos": ItemRates(tuple(photo.sha256 for photo in self.photo_results), listed)}
-        return own | {extra.name: extra.paired for extra in self.extras if extra.paired is not None}
+    def described(self) -> str:
+        """What was evaluated, in words: `16 photos of sample (iteration)`."""
+        return " and ".join(f"{task.counted()} of {task.data}" for task in self.tasks.values())
 
     def text(self) -> str:
         """The scorecards for a terminal."""
-        cards = format_scorecard(**self.cards, slices=self.slices, intervals=self.intervals)
-        return "\n\n".join([cards, *(extra.text for extra in self.extras)])
+        parts = [part for task in self.tasks.values() for part in (text_sections(task.sections()), task.text)]
+        return "\n\n".join(filter(None, parts))
 
     def markdown(self) -> str:
         """The same for MLflow's description of a run."""
-        table = markdown_scorecard(scorecard_sections(**self.cards, slices=self.slices, intervals=self.intervals))
-        return "\n\n".join([table, *(f"```\n{extra.text}\n```" for extra in self.extras)])
+        tables = [markdown_sections(task.sections()) if task.cards else "" for task in self.tasks.values()]
+        texts = [f"```\n{task.text}\n```" for task in self.tasks.values() if task.text]
+        return "\n\n".join(filter(None, [*tables, *texts]))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values; the scorecards with their rates, for whoever reads the file."""
-        data = asdict(self) | {f"{name}_scorecard": card.to_dict() for name, card in self.cards.items()}
-        return {name: value for name, value in data.items() if value is not None}
+        """As JSON values; each scorecard with its rates, for whoever reads the file."""
+        data = asdict(self)
+        for name, task in self.tasks.items():
+            for card, counted in task.cards.items():
+                rates = {rate.metric: counted.value(rate) for rate in counted.declared.rates.values()}
+                data["tasks"][name]["cards"][card]["rates"] = rates
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BenchmarkRun:
         """Read what `to_dict` wrote, here or in an older harness. Raises a ValueError that names the field."""
+        if "tasks" not in data:
+            from harness.runs.first_format import convert
+
+            return convert(data)
         return _adapter().validate_python(data)
+
+
+def combined_digest(tasks: Mapping[str, TaskData]) -> str:
+    """One digest over the data of all tasks; that of the photos where there is nothing else."""
+    digests = {name: data.digest for name, data in tasks.items()}
+    if digests.keys() == {PHOTOS}:
+        return digests[PHOTOS]
+    return hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
 
 
 @cache
@@ -190,8 +267,19 @@ def write_run(folder: Path, run: BenchmarkRun) -> None:
 def read_run(path: Path) -> BenchmarkRun:
     """Read a `run.json`."""
     try:
-        return _adapter().validate_json(path.read_bytes())
+        data = json.loads(path.read_bytes())
+        if not isinstance(data, dict):
+            raise HarnessError(f"{path}: expected an object with the fields of a run")
+        return BenchmarkRun.from_dict(data)
     except OSError as error:
         raise HarnessError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise HarnessError(first_error(error, str(path))) from error
+    except ValueError as error:
+        raise HarnessError(f"{path}: not JSON: {error}") from error
+
+
+def item_rows(items: Mapping[str, list[dict[str, Count]]], count: int) -> Iterator[Counts]:
+    """From each scorecard's counts item by item to each item's counts by scorecard."""
+    for row in range(count):
+        yield {name: counts[row] for name, counts in items.items()}

@@ -1,7 +1,7 @@
-"""Two runs side by side: the judgement, the photos that came out otherwise, and what differs in the configs.
+"""Two runs side by side: the judgement, the items that came out otherwise, and what differs in the configs.
 
-Photos are compared scorecard by scorecard, by what was found, invented and missed on them. Runs that are INCOMPARABLE
-have no ledger: their counts do not mean the same.
+Items, such as photos, are compared by each scorecard that declares a ledger: by what was found, invented and missed on
+them. Runs that are INCOMPARABLE have no ledger: their counts do not mean the same.
 """
 
 from __future__ import annotations
@@ -11,20 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from harness.runs.archive import BenchmarkRun, PhotoResult
+from harness.runs.archive import BenchmarkRun, Item
 from harness.runs.gate import Gate, Judgement, Verdict, judge
-
-#: Scorecard -> what it looks for, and its counts of what was found, invented and missed.
-LEDGER: Mapping[str, tuple[str, tuple[str, str, str]]] = {
-    "number": ("number", ("number_tp", "number_fp", "number_fn")),
-    "bib": ("bib", ("detection_tp", "detection_fp", "detection_fn")),
-    "face": ("face", ("detection_tp", "detection_fp", "detection_fn")),
-    "link": ("link", ("link_tp", "link_fp", "link_fn")),
-}
+from harness.scoring.cards import Count, Ledger
 
 
 class Change(StrEnum):
-    """What became of a photo: fewer errors, more of them, or fewer of one kind and more of the other."""
+    """What became of an item: fewer errors, more of them, or fewer of one kind and more of the other."""
 
     FIXED = "fixed"
     BROKEN = "broken"
@@ -33,33 +26,35 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one scorecard counted on one photo."""
+    """What one scorecard counted on one item."""
 
-    found: int
-    invented: int
-    missed: int
+    found: Count
+    invented: Count
+    missed: Count
 
 
 @dataclass(frozen=True)
-class PhotoChange:
-    """One photo that one scorecard counts otherwise than before. `gone` and `come` are the numbers that are no longer
-    read and those that are read now; only the number scorecard has them."""
+class ItemChange:
+    """One item that one scorecard counts otherwise than before; `noun` is what the scorecard looks for. `gone` and
+    `come` are the numbers that are no longer read and those that are read now; only the number scorecard has them."""
 
+    task: str
     name: str
-    sha256: str
+    id: str
     scorecard: str
+    noun: str
     before: Outcome
     after: Outcome
     gone: tuple[str, ...] = ()
     come: tuple[str, ...] = ()
 
     @property
-    def lost(self) -> int:
+    def lost(self) -> Count:
         """How many more are missed than before; below zero where fewer are."""
         return self.after.missed - self.before.missed
 
     @property
-    def invented(self) -> int:
+    def invented(self) -> Count:
         """How many more are invented than before; below zero where fewer are."""
         return self.after.invented - self.before.invented
 
@@ -71,10 +66,9 @@ class PhotoChange:
 
     def words(self) -> str:
         """What happened, as in `2 faces lost, 1 face invented`."""
-        noun = LEDGER[self.scorecard][0]
         parts = [(abs(self.lost), "lost" if self.lost > 0 else "found")]
         parts.append((abs(self.invented), "invented" if self.invented > 0 else "no longer invented"))
-        told = ", ".join(f"{n} {noun if n == 1 else f'{noun}s'} {verb}" for n, verb in parts if n)
+        told = ", ".join(f"{n} {self.noun if n == 1 else f'{self.noun}s'} {verb}" for n, verb in parts if n)
         numbers = [f"-{number}" for number in self.gone] + [f"+{number}" for number in self.come]
         return f"{told} ({' '.join(numbers)})" if numbers else told
 
@@ -95,54 +89,63 @@ class Comparison:
     run: BenchmarkRun
     base: BenchmarkRun
     judgement: Judgement
-    photos: tuple[PhotoChange, ...]
+    items: tuple[ItemChange, ...]
     config: tuple[ConfigChange, ...]
 
     ORDER: ClassVar = (Change.BROKEN, Change.MIXED, Change.FIXED)
 
-    def ledger(self) -> dict[Change, tuple[PhotoChange, ...]]:
-        """The photos by what became of them, the worst kind first; kinds without photos are left out."""
-        kinds = {kind: tuple(photo for photo in self.photos if photo.change is kind) for kind in self.ORDER}
-        return {kind: photos for kind, photos in kinds.items() if photos}
+    def ledger(self) -> dict[Change, tuple[ItemChange, ...]]:
+        """The items by what became of them, the worst kind first; kinds without items are left out."""
+        kinds = {kind: tuple(item for item in self.items if item.change is kind) for kind in self.ORDER}
+        return {kind: items for kind, items in kinds.items() if items}
 
-    def by_photo(self) -> dict[Change, tuple[tuple[PhotoChange, ...], ...]]:
-        """The same, the changes of one photo together and the photos with most new errors first."""
-        grouped: dict[str, list[PhotoChange]] = {}
-        for photo in self.photos:
-            grouped.setdefault(photo.sha256, []).append(photo)
+    def by_item(self, task: str | None = None) -> dict[Change, tuple[tuple[ItemChange, ...], ...]]:
+        """The same, the changes of one item together and the items with most new errors first; of one task, or all."""
+        grouped: dict[tuple[str, str], list[ItemChange]] = {}
+        for item in self.items:
+            if task in (None, item.task):
+                grouped.setdefault((item.task, item.id), []).append(item)
         ranked = sorted(grouped.values(), key=lambda changes: -sum(each.lost + each.invented for each in changes))
         kinds = {kind: tuple(tuple(each) for each in ranked if _together(each) is kind) for kind in self.ORDER}
-        return {kind: photos for kind, photos in kinds.items() if photos}
+        return {kind: items for kind, items in kinds.items() if items}
 
-    def totals(self) -> dict[str, tuple[int, int]]:
-        """Scorecard -> how many of what it looks for were lost and how many found, over all photos."""
+    def totals(self) -> dict[str, tuple[str, Count, Count]]:
+        """Scorecard -> what it looks for, and how many of them were lost and how many found, over all items."""
         return {
-            name: (
-                sum(max(photo.lost, 0) for photo in self.photos if photo.scorecard == name),
-                sum(max(-photo.lost, 0) for photo in self.photos if photo.scorecard == name),
+            card: (
+                ledger.noun,
+                sum(max(item.lost, 0) for item in self.items if item.scorecard == card),
+                sum(max(-item.lost, 0) for item in self.items if item.scorecard == card),
             )
-            for name in LEDGER
+            for card, ledger in ledgers(self.run).items()
         }
+
+
+def ledgers(run: BenchmarkRun) -> dict[str, Ledger]:
+    """The scorecards of a run that have a ledger, with it."""
+    return {name: card.declared.ledger for name, card in run.cards.items() if card.declared.ledger is not None}
 
 
 def compare(gate: Gate, run: BenchmarkRun, base: BenchmarkRun, seed: int = 0) -> Comparison:
     """Judge a run against a base and list what differs between them."""
     judgement = judge(gate, run, base, seed)
-    photos = () if judgement.verdict is Verdict.INCOMPARABLE else tuple(photo_changes(run, base))
-    return Comparison(run, base, judgement, photos, config_diff(run.metadata.config, base.metadata.config))
+    items = () if judgement.verdict is Verdict.INCOMPARABLE else tuple(item_changes(run, base))
+    return Comparison(run, base, judgement, items, config_diff(run.metadata.config, base.metadata.config))
 
 
-def photo_changes(run: BenchmarkRun, base: BenchmarkRun) -> Iterator[PhotoChange]:
-    """The photos of both runs that a scorecard of both counts otherwise, by scorecard and then by name."""
-    before = {photo.sha256: photo for photo in base.photo_results}
-    shared = sorted((photo for photo in run.photo_results if photo.sha256 in before), key=lambda photo: photo.name)
-    for scorecard in LEDGER:
-        for photo in shared:
-            was, now = _outcome(before[photo.sha256], scorecard), _outcome(photo, scorecard)
-            if was is None or now is None or (was.missed, was.invented) == (now.missed, now.invented):
-                continue
-            gone, come = _read(before[photo.sha256], photo) if scorecard == "number" else ((), ())
-            yield PhotoChange(photo.name, photo.sha256, scorecard, was, now, gone, come)
+def item_changes(run: BenchmarkRun, base: BenchmarkRun) -> Iterator[ItemChange]:
+    """The items of both runs that a scorecard of both counts otherwise, by scorecard and then by name."""
+    kept = ledgers(run)
+    for task in (name for name in run.tasks if name in base.tasks):
+        before = {item.id: item for item in base.tasks[task].items}
+        shared = sorted((item for item in run.tasks[task].items if item.id in before), key=lambda item: item.name)
+        for card in (name for name in run.tasks[task].cards if name in kept):
+            for item in shared:
+                was, now = outcome(before[item.id], card, kept[card]), outcome(item, card, kept[card])
+                if was is None or now is None or (was.missed, was.invented) == (now.missed, now.invented):
+                    continue
+                gone, come = _read(before[item.id], item) if card == "number" else ((), ())
+                yield ItemChange(task, item.name, item.id, card, kept[card].noun, was, now, gone, come)
 
 
 def config_diff(run: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[ConfigChange, ...]:
@@ -151,16 +154,19 @@ def config_diff(run: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[Config
     return tuple(ConfigChange(key, base.get(key), run.get(key)) for key in keys if base.get(key) != run.get(key))
 
 
-def _together(changes: Iterable[PhotoChange]) -> Change:
+def _together(changes: Iterable[ItemChange]) -> Change:
     kinds = {change.change for change in changes}
     return kinds.pop() if len(kinds) == 1 else Change.MIXED
 
 
-def _outcome(photo: PhotoResult, scorecard: str) -> Outcome | None:
-    counts = photo.counts.get(scorecard)
-    return None if counts is None else Outcome(*(counts.get(name, 0) for name in LEDGER[scorecard][1]))
+def outcome(item: Item, scorecard: str, ledger: Ledger) -> Outcome | None:
+    """What a scorecard found, invented and missed on an item; None where it did not count there."""
+    counts = item.counts.get(scorecard)
+    if counts is None:
+        return None
+    return Outcome(*(counts.get(name, 0) for name in (ledger.found, ledger.invented, ledger.missed)))
 
 
-def _read(before: PhotoResult, after: PhotoResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    was, now = set(before.read), set(after.read)
+def _read(before: Item, after: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    was, now = (set(item.photo.read) if item.photo else set() for item in (before, after))
     return tuple(sorted(was - now)), tuple(sorted(now - was))

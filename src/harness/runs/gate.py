@@ -8,17 +8,16 @@ tolerance has not moved. Runs that cannot be compared are not: the difference is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from harness.results import ItemRates
-from harness.runs.archive import BenchmarkRun
+from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
+from harness.scoring.cards import Sides
 from harness.scoring.pairing import PairedRate, judge_together, paired_rates
-from harness.scoring.uncertainty import Sides
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -58,17 +57,37 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class RuleChange:
+    """What a gate says otherwise than the scorecard that declares the metric; None leaves it as declared."""
+
+    better: Literal["higher", "lower"] | None = None
+    absolute: Tolerance | None = None
+    relative: Tolerance | None = None
+    informational: bool | None = None
+
+    def applied_to(self, rule: Rule) -> Rule:
+        """The rule after the change."""
+        return replace(rule, **{name: value for name, value in asdict(self).items() if value is not None})
+
+
+@dataclass(frozen=True)
 class Gate:
-    """The rules by which runs are judged: section -> metric -> rule, as in `number: {f1: ...}`. A strict gate turns
-    everything but IMPROVED and WITHIN NOISE into a failure of the command."""
+    """The rules by which runs are judged. Each scorecard declares which of its metrics are gated, and how; `metrics`
+    (section -> metric -> change, as in `number: {f1: ...}`) changes that or adds to it, and without `declared` it is
+    all there is. A strict gate turns everything but IMPROVED and WITHIN NOISE into a failure of the command."""
 
     strict: bool
-    metrics: Mapping[str, Mapping[str, Rule]]
+    metrics: Mapping[str, Mapping[str, RuleChange]] = field(default_factory=dict)
+    declared: bool = True
 
-    @property
-    def rules(self) -> dict[str, Rule]:
-        """The rules by metric name."""
-        return {f"{section}/{name}": rule for section, rules in self.metrics.items() for name, rule in rules.items()}
+    def rules(self, run: BenchmarkRun) -> dict[str, Rule]:
+        """The rules for a run by metric name: those of its scorecards as changed here, then those only said here."""
+        rules = declared_rules(run) if self.declared else {}
+        for section, changes in self.metrics.items():
+            for name, change in changes.items():
+                metric = f"{section}/{name}"
+                rules[metric] = change.applied_to(rules.get(metric, Rule()))
+        return rules
 
     def fails(self, verdict: Verdict) -> bool:
         """Whether a run with this verdict must not pass."""
@@ -104,6 +123,21 @@ class Judgement:
         return {f"delta/{item.metric.replace('/', '_')}": item.gain for item in self.metrics}
 
 
+def declared_rules(run: BenchmarkRun) -> dict[str, Rule]:
+    """The rules that the scorecards of a run declare."""
+    rules = {}
+    for card in run.cards.values():
+        for rate in card.declared.rates.values():
+            if rate.gate != "no":
+                rules[rate.metric] = Rule(rate.better, rate.tolerance, informational=rate.gate == "shown")
+        for figure in card.declared.figures:
+            if figure.gate != "no":
+                rules[figure.metric] = Rule(
+                    figure.better, figure.tolerance, figure.relative, informational=figure.gate == "shown"
+                )
+    return rules
+
+
 def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, seed: int = 0) -> Judgement:
     """Judge a run against the baseline."""
     if not candidate.complete:
@@ -114,8 +148,9 @@ def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, se
         return Judgement(Verdict.INCOMPLETE, missing)
     if differences := tuple(_differences(candidate, baseline)):
         return Judgement(Verdict.INCOMPARABLE, differences)
-    metrics = tuple(_judge_metrics(gate, candidate, baseline, seed))
-    unmeasured = tuple(_unmeasured(gate, candidate, baseline))
+    rules = gate.rules(candidate)
+    metrics = tuple(_judge_metrics(rules, candidate, baseline, seed))
+    unmeasured = tuple(_unmeasured(rules, candidate, baseline))
     verdicts = {metric.verdict for metric in metrics} | ({Verdict.INCOMPLETE} if unmeasured else set())
     order = (Verdict.REGRESSED, Verdict.INCOMPLETE, Verdict.IMPROVED)
     return Judgement(next((v for v in order if v in verdicts), Verdict.WITHIN_NOISE), unmeasured, metrics)
@@ -124,18 +159,20 @@ def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, se
 def paired(candidate: BenchmarkRun, baseline: BenchmarkRun, seed: int = 0) -> dict[str, PairedRate]:
     """Every rate that both runs have, compared over the items that both have."""
     result: dict[str, PairedRate] = {}
-    ours, theirs = candidate.rates(), baseline.rates()
-    for group in theirs.keys() & ours.keys():
-        shared = sorted(set(ours[group].items) & set(theirs[group].items))
-        result |= paired_rates(_sides(theirs[group], shared), _sides(ours[group], shared), seed)
+    for name in baseline.tasks.keys() & candidate.tasks.keys():
+        ours, theirs = candidate.tasks[name].rates(), baseline.tasks[name].rates()
+        shared = sorted(set(ours.items) & set(theirs.items))
+        result |= paired_rates(_sides(theirs, shared), _sides(ours, shared), seed)
     return result
 
 
-def _judge_metrics(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun, seed: int) -> Iterator[MetricVerdict]:
+def _judge_metrics(
+    rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: BenchmarkRun, seed: int
+) -> Iterator[MetricVerdict]:
     rates = paired(candidate, baseline, seed)
-    gated = {name: rates[name] for name, rule in gate.rules.items() if name in rates and not rule.informational}
-    moved = judge_together(gated, {name: gate.rules[name].sign for name in gated})
-    for name, rule in gate.rules.items():
+    gated = {name: rates[name] for name, rule in rules.items() if name in rates and not rule.informational}
+    moved = judge_together(gated, {name: rules[name].sign for name in gated})
+    for name, rule in rules.items():
         if name in rates:
             yield _paired_verdict(name, rule, rates[name], moved.get(name))
         elif name in candidate.metrics and name in baseline.metrics:
@@ -159,45 +196,52 @@ def _verdict(moved: int, gain: float, rule: Rule, baseline: float) -> Verdict:
     return {-1: Verdict.REGRESSED, 0: Verdict.WITHIN_NOISE, 1: Verdict.IMPROVED}[felt]
 
 
-def _unmeasured(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
+def _unmeasured(rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
     """Gated metrics that the baseline has and the run has not, as the precision of a run that finds nothing."""
-    for name, rule in gate.rules.items():
+    for name, rule in rules.items():
         if not rule.informational and name in baseline.metrics and name not in candidate.metrics:
             yield f"{name}: nothing to measure it on in this run; the baseline has {baseline.metrics[name]:.4f}"
 
 
 def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
-    """The scorecards that the baseline has and the candidate has not."""
-    ours, theirs = ({*run.cards, *(extra.name for extra in run.extras)} for run in (candidate, baseline))
-    for name in sorted(theirs - ours):
+    """The tasks and scorecards that the baseline has and the candidate has not. A scorecard by another name that
+    declares the same metrics is the same."""
+    for name in sorted(baseline.tasks.keys() - candidate.tasks.keys()):
         yield f"no {name} scorecard, which the baseline has"
+    ours = {metric for card in candidate.cards.values() for metric in card.declared.metrics}
+    for name in sorted(baseline.tasks.keys() & candidate.tasks.keys()):
+        for card, counted in sorted(baseline.tasks[name].cards.items()):
+            metrics = set(counted.declared.metrics)
+            if card not in candidate.cards and not (metrics and metrics <= ours):
+                yield f"no {card} scorecard, which the baseline has"
 
 
 def _differences(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
     """What makes two runs incomparable, in words."""
     ours, theirs = candidate.metadata, baseline.metadata
-    if ours.data_digest != theirs.data_digest:
-        sides = [f"{run.data_name} ({run.data_split}) {run.data_digest[:12]}" for run in (theirs, ours)]
-        yield f"data: the baseline is on {sides[0]}, this run on {sides[1]}"
+    shared = sorted(candidate.tasks.keys() & baseline.tasks.keys())
+    if not shared:
+        yield f"the baseline evaluates {', '.join(baseline.tasks)}, this run {', '.join(candidate.tasks)}"
+    for name in shared:
+        before, after = baseline.tasks[name].data, candidate.tasks[name].data
+        if before.digest != after.digest:
+            what = "data" if name == PHOTOS else name
+            told = [f"{data} {data.digest[:12]}" for data in (before, after)]
+            yield f"{what}: the baseline is on {told[0]}, this run on {told[1]}"
     if ours.scorer_version != theirs.scorer_version:
         yield f"scorer version: the baseline has {theirs.scorer_version}, this run {ours.scorer_version}"
     for name in sorted(ours.thresholds.keys() | theirs.thresholds.keys()):
-        before, after = theirs.thresholds.get(name), ours.thresholds.get(name)
-        if before != after:
-            yield f"scoring.{name}: the baseline has {before}, this run {after}"
-    data = {extra.name: extra.data_digest for extra in baseline.extras}
-    for extra in candidate.extras:
-        if data.get(extra.name, extra.data_digest) != extra.data_digest:
-            yield f"{extra.name}: the baseline is on {data[extra.name][:12]}, this run on {extra.data_digest[:12]}"
-    after_rates, before_rates = candidate.rates(), baseline.rates()
-    for group in sorted(after_rates.keys() & before_rates.keys()):
-        here, there = set(after_rates[group].items), set(before_rates[group].items)
-        if here != there:
-            yield f"{group}: {len(there - here)} only in the baseline, {len(here - there)} only in this run"
+        was, now = theirs.thresholds.get(name), ours.thresholds.get(name)
+        if was != now:
+            yield f"scoring.{name}: the baseline has {was}, this run {now}"
+    for name in shared:
+        here, there = ({item.id for item in run.tasks[name].items} for run in (candidate, baseline))
+        if here != there and baseline.tasks[name].cards:
+            yield f"{name}: {len(there - here)} only in the baseline, {len(here - there)} only in this run"
 
 
 def _sides(rates: ItemRates, items: list[str]) -> dict[str, Sides]:
     """The rates over the given items, in their order."""
     position = {item: row for row, item in enumerate(rates.items)}
     rows = [position[item] for item in items]
-    return {name: (np.array(above)[rows], np.array(below)[rows]) for name, (above, below) in rates.rates.items()}
+    return {name: (above[rows], below[rows]) for name, (above, below) in rates.rates.items()}

@@ -15,11 +15,10 @@ from typing import Literal
 
 import numpy as np
 
-from harness.results import Thresholds
 from harness.runs.archive import BenchmarkRun
 from harness.scoring.bibs import detect_bibs
 from harness.scoring.boxes import iou
-from harness.scoring.detection import Detection
+from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
 from harness.types import BibBox, BibScope, FaceBox, FaceScope, PhotoLabels, PhotoPrediction
 
@@ -73,7 +72,7 @@ def find_suspects(
 
     `runs` stand newest first; photos that only one side has are left alone.
     """
-    return suspects_among(labels, witnesses_of(runs), thresholds)
+    return suspects_among(labels, witnesses_of(run.predictions() for run in runs), thresholds)
 
 
 def suspects_among(
@@ -90,14 +89,13 @@ def suspects_among(
     return tuple(sorted(found, key=lambda item: (-item.runs, -(item.box.score or 0), item.sha256, item.box.xywh)))
 
 
-def witnesses_of(runs: Iterable[BenchmarkRun]) -> list[Predictions]:
-    """What each run predicts, newest first. Runs that agree on all photos that both have are one witness."""
+def witnesses_of(runs: Iterable[Predictions]) -> list[Predictions]:
+    """Runs by what they predict, newest first. Runs that agree on all photos that both have are one witness."""
     witnesses: list[dict[str, PhotoPrediction]] = []
-    for run in runs:
-        predictions = {photo.sha256: photo.prediction for photo in run.photo_results}
+    for predictions in runs:
         same = next((witness for witness in witnesses if _agree(witness, predictions)), None)
         if same is None:
-            witnesses.append(predictions)
+            witnesses.append(dict(predictions))
         else:
             same.update(predictions)
     return list(witnesses)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-QUALITY, SECONDS, SPEED = "number/f1", "runtime/pipeline_seconds", "runtime/photos_per_second"
-HEADLINES = (QUALITY, "ocr/accuracy", "bib/f1", "face/f1", "link/f1", SECONDS)
-#: What such metrics start with is shown too, where a job has it: the rates of extras.
-EXTRA_HEADLINES = ("table/fuzzy_f1",)
-#: Each preset promises to read no fewer numbers than the one before it, and to be no faster.
+from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS
+
+#: Each preset promises to be no worse than the one before it in the first headline, and no faster.
 LADDER = ("fast", "balanced", "best")
 #: Times that differ by less than this share are the same: a run repeated is no faster.
 SAME_TIME = 0.05
@@ -18,7 +16,8 @@ SAME_TIME = 0.05
 
 @dataclass(frozen=True)
 class SweepJob:
-    """One run of a sweep. `predictions` is a digest of all that it predicted; empty where it got to no end."""
+    """One run of a sweep. `predictions` is a digest of all that it predicted; empty where it got to no end.
+    `headlines` are the metrics that its scorecards declare as worth a column, and their titles."""
 
     run_id: str
     name: str
@@ -28,6 +27,7 @@ class SweepJob:
     metrics: Mapping[str, float]
     verdict: str = ""
     predictions: str = ""
+    headlines: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def finished(self) -> bool:
@@ -46,18 +46,25 @@ def varied(jobs: Sequence[SweepJob]) -> list[str]:
     return [key for key in keys if len({job.params.get(key) for job in jobs}) > 1]
 
 
-def headlines(jobs: Sequence[SweepJob]) -> list[str]:
-    """The metrics to show: the usual ones, and those of extras that some job has."""
-    return [*HEADLINES, *sorted({name for job in jobs for name in job.metrics if name.startswith(EXTRA_HEADLINES)})]
+def headlines(jobs: Sequence[SweepJob]) -> dict[str, str]:
+    """The metrics to show and their titles: what the jobs declare, and the time that they took."""
+    declared = {metric: title for job in jobs for metric, title in job.headlines.items()}
+    return declared | ({SECONDS: "seconds"} if any(SECONDS in job.metrics for job in jobs) else {})
 
 
-def pareto_front(jobs: Sequence[SweepJob], quality: str = QUALITY, cost: str = SECONDS) -> tuple[SweepJob, ...]:
+def quality(jobs: Sequence[SweepJob]) -> str:
+    """The metric by which the jobs are compared: the first headline."""
+    return next(iter(headlines(jobs)), "")
+
+
+def pareto_front(jobs: Sequence[SweepJob], good: str = "", cost: str = SECONDS) -> tuple[SweepJob, ...]:
     """The finished jobs that no other beats, cheapest first.
 
     One beats another by being better in no more time, or as good in less. Times this close (`SAME_TIME`) are the same.
     """
-    points = [(job.metrics[quality], job.metrics[cost], job) for job in _measured(jobs, quality, cost)]
-    front = [(price, good, job) for good, price, job in points if not any(_beats(p, (good, price)) for p in points)]
+    metric = good or quality(jobs)
+    points = [(job.metrics[metric], job.metrics[cost], job) for job in _measured(jobs, metric, cost)]
+    front = [(price, value, job) for value, price, job in points if not any(_beats(p, (value, price)) for p in points)]
     return tuple(job for _, _, job in sorted(front, key=lambda item: (item[0], item[1], item[2].name)))
 
 
@@ -71,28 +78,29 @@ def _beats(other: tuple[float, float, SweepJob], point: tuple[float, float]) -> 
 def ladder_inversions(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Where a preset breaks its promise beside the one below it, in words; jobs with the same overrides compared."""
     groups: dict[str, dict[str, SweepJob]] = {}
-    for job in _measured(jobs, QUALITY, SPEED):
+    metric = quality(jobs)
+    for job in _measured(jobs, metric, PHOTOS_PER_SECOND):
         groups.setdefault(job.beyond_preset, {})[job.preset] = job
     return tuple(
         text
         for beyond, presets in groups.items()
         for lower, upper in pairwise([presets[name] for name in LADDER if name in presets])
-        for text in _inversions(lower, upper, f" (with {beyond})" if beyond else "")
+        for text in _inversions(metric, lower, upper, f" (with {beyond})" if beyond else "")
     )
 
 
-def _inversions(lower: SweepJob, upper: SweepJob, where: str) -> Iterator[str]:
-    before, after = lower.metrics[QUALITY], upper.metrics[QUALITY]
+def _inversions(metric: str, lower: SweepJob, upper: SweepJob, where: str) -> Iterator[str]:
+    before, after = lower.metrics[metric], upper.metrics[metric]
     if after < before:
-        yield f"{upper.preset} reads numbers worse than {lower.preset}: F1 {after:.1%} against {before:.1%}{where}"
-    before, after = lower.metrics[SPEED], upper.metrics[SPEED]
+        yield f"{upper.preset} has a lower {metric} than {lower.preset}: {after:.1%} against {before:.1%}{where}"
+    before, after = lower.metrics[PHOTOS_PER_SECOND], upper.metrics[PHOTOS_PER_SECOND]
     if after > before:
         yield f"{upper.preset} is faster than {lower.preset}: {after:.2f} against {before:.2f} photos a second{where}"
 
 
 def has_ladder(jobs: Sequence[SweepJob]) -> bool:
     """Whether the sweep has two presets of the ladder to compare."""
-    return len({job.preset for job in _measured(jobs, QUALITY, SPEED)} & set(LADDER)) > 1
+    return len({job.preset for job in _measured(jobs, quality(jobs), PHOTOS_PER_SECOND)} & set(LADDER)) > 1
 
 
 def idle_params(jobs: Sequence[SweepJob]) -> tuple[str, ...]:

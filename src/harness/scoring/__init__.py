@@ -9,7 +9,20 @@ from harness.scoring.average_precision import ApPhoto, ApScorecard, average_prec
 from harness.scoring.bibs import BibScorecard, score_bibs, tally_bibs
 from harness.scoring.boxes import Boxes
 from harness.scoring.calibration import CalibrationScorecard, calibration
-from harness.scoring.cards import SCORER_VERSION, Scorecard, Tally
+from harness.scoring.cards import (
+    SCORER_VERSION,
+    Counted,
+    CountRow,
+    Declaration,
+    Figure,
+    ItemCounts,
+    Ledger,
+    Note,
+    Rate,
+    Scorecard,
+    Section,
+    Tally,
+)
 from harness.scoring.cells import fuzzy_cell_score, is_numeric_cell, normalize_cell
 from harness.scoring.clusters import ClusterScorecard, score_clusters
 from harness.scoring.curves import Behaviour, bib_behaviour, face_behaviour
@@ -20,7 +33,7 @@ from harness.scoring.error_types import (
     tally_face_errors,
 )
 from harness.scoring.faces import FaceScorecard, score_faces, tally_faces
-from harness.scoring.format import format_scorecard, markdown_scorecard, scorecard_sections
+from harness.scoring.format import format_scorecard, markdown_sections, shown_sections, text_sections
 from harness.scoring.fuzzy_tables import CellAssignment, CellPair, assign_cells, compute_fuzzy_accuracy
 from harness.scoring.grade_report import GradeReport, ImageGrade, MatchGrade
 from harness.scoring.grading import grade
@@ -54,23 +67,32 @@ __all__ = [
     "CellPair",
     "ClusterScorecard",
     "ComparisonResult",
+    "CountRow",
+    "Counted",
+    "Declaration",
     "FaceBox",
     "FaceErrorScorecard",
     "FaceScorecard",
+    "Figure",
     "GradeReport",
     "GradingRules",
     "Grid",
     "ImageGrade",
     "Interval",
+    "ItemCounts",
+    "Ledger",
     "LinkScorecard",
     "MatchGrade",
     "Matches",
+    "Note",
     "NumberScorecard",
     "NumberStatus",
     "Override",
     "PairedDifference",
+    "Rate",
     "RetrievalScorecard",
     "Scorecard",
+    "Section",
     "Slice",
     "Tally",
     "assign_cells",
@@ -85,7 +107,7 @@ __all__ = [
     "grade",
     "intervals",
     "is_numeric_cell",
-    "markdown_scorecard",
+    "markdown_sections",
     "match_by_key",
     "match_greedy",
     "match_optimal",
@@ -97,7 +119,7 @@ __all__ = [
     "score_faces",
     "score_links",
     "score_retrieval",
-    "scorecard_sections",
+    "shown_sections",
     "similarities",
     "similarity",
     "slice_bibs",
@@ -109,4 +131,5 @@ __all__ = [
     "tally_links",
     "tally_numbers",
     "tally_retrieval",
+    "text_sections",
 ]

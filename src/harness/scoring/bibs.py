@@ -8,24 +8,39 @@ nothing exact to compare with, so it is counted apart.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from harness.scoring.boxes import Bools, Ints
-from harness.scoring.cards import Ratio, Tally
-from harness.scoring.detection import (
-    Detection,
-    DetectionScorecard,
-    detect,
-    detection_counts,
-    detection_ratios,
-)
+from harness.scoring.cards import Declaration, Note, Rate, Section, Tally
+from harness.scoring.detection import Detection, DetectionScorecard, declare_detection, detect
 from harness.types import BibBox, BibScope, PhotoLabels, PhotoPrediction
 
 SCORED = frozenset({BibScope.BIB, BibScope.BIB_CLIPPED})
 IGNORE = frozenset({BibScope.BIB_OBSCURED})
+
+
+def _declaration() -> Declaration:
+    """Detection, and reading as a section of its own."""
+    detection = declare_detection(
+        "bib",
+        "Bib detection",
+        precision="no",
+        recall="no",
+        f1="judged",
+        mistakes=("missed_bibs", "false_bibs", "misread_bibs"),
+    )
+    accuracy = Rate.of("ocr/accuracy", "ocr_correct", "ocr_total", label="accuracy", headline="reading", gate="judged")
+    reading = Section("Bib reading (OCR)", (accuracy.metric,), (Note("ocr_partial", "partial labels left out"),))
+    counts = {name: f"count/{name}" for name in ("ocr_correct", "ocr_total", "ocr_partial")}
+    return replace(
+        detection,
+        rates={**detection.rates, "ocr_accuracy": accuracy},
+        counts={**detection.counts, **counts},
+        sections=(*detection.sections, reading),
+    )
 
 
 @dataclass(frozen=True)
@@ -36,12 +51,7 @@ class BibScorecard(DetectionScorecard):
     ocr_total: int = 0
     ocr_partial: int = 0
 
-    RATIOS: ClassVar = detection_ratios("bib") | {"ocr_accuracy": Ratio.of("ocr/accuracy", "ocr_correct", "ocr_total")}
-    COUNTS: ClassVar = detection_counts("bib") | {
-        "ocr_correct": "count/ocr_correct",
-        "ocr_total": "count/ocr_total",
-        "ocr_partial": "count/ocr_partial",
-    }
+    DECLARED: ClassVar = _declaration()
 
     @property
     def ocr_accuracy(self) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.scoring.boxes import Floats, Ints
-from harness.scoring.cards import Ratio, Scorecard
+from harness.scoring.cards import Declaration, Rate, Scorecard
 
 NONE = -1
 Labels = Sequence[Hashable] | NDArray[Any]
@@ -49,19 +49,22 @@ class ClusterScorecard(Scorecard):
     cannot_links: int = 0
     cannot_link_violations: int = 0
 
-    RATIOS: ClassVar = {
-        "pair_precision": Ratio.share("cluster/pair_precision", "pair_tp", "pair_fp"),
-        "pair_recall": Ratio.share("cluster/pair_recall", "pair_tp", "pair_fn"),
-        "pair_f1": Ratio.f1("cluster/pair_f1", "pair_tp", "pair_fp", "pair_fn"),
-    }
-    COUNTS: ClassVar = {
-        "faces": "cluster/faces",
-        "identities": "cluster/identities",
-        "clusters": "cluster/clusters",
-        "unidentified_faces": "cluster/unidentified_faces",
-        "must_link_violations": "cluster/must_link_violations",
-        "cannot_link_violations": "cluster/cannot_link_violations",
-    }
+    DECLARED: ClassVar = Declaration(
+        name="cluster",
+        rates={
+            "pair_precision": Rate.share("cluster/pair_precision", "pair_tp", "pair_fp"),
+            "pair_recall": Rate.share("cluster/pair_recall", "pair_tp", "pair_fn"),
+            "pair_f1": Rate.f1("cluster/pair_f1", "pair_tp", "pair_fp", "pair_fn"),
+        },
+        counts={
+            "faces": "cluster/faces",
+            "identities": "cluster/identities",
+            "clusters": "cluster/clusters",
+            "unidentified_faces": "cluster/unidentified_faces",
+            "must_link_violations": "cluster/must_link_violations",
+            "cannot_link_violations": "cluster/cannot_link_violations",
+        },
+    )
 
     @property
     def pair_precision(self) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.scoring.cards import Ratio, Scorecard, Tally
+from harness.scoring.cards import CountRow, Declaration, Figure, Note, Rate, Scorecard, Section, Tally
 from harness.scoring.confidence import Failure
 
 
@@ -25,14 +25,28 @@ class ConfidenceScorecard(Scorecard):
     object_idx_oob: int = 0
     samples: int = 0
 
-    RATIOS: ClassVar[Mapping[str, Ratio]] = {
-        "kept_fraction": Ratio.share("confidence/kept_fraction", "kept", *map(str, Failure)),
-    }
-    COUNTS: ClassVar[Mapping[str, str]] = {
-        "samples": "confidence/samples",
-        "kept": "confidence/kept",
-        **{str(reason): f"confidence/dropped_{reason}" for reason in Failure},
-    }
+    DECLARED: ClassVar = Declaration(
+        name="confidence",
+        rates={
+            "kept_fraction": Rate.share(
+                "confidence/kept_fraction", "kept", *map(str, Failure), label="boxes kept", headline="boxes kept"
+            ),
+        },
+        counts={
+            "samples": "confidence/samples",
+            "kept": "confidence/kept",
+            **{str(reason): f"confidence/dropped_{reason}" for reason in Failure},
+        },
+        figures=(Figure("confidence/ap", gate="shown"), Figure("confidence/ap_50"), Figure("confidence/ap_75")),
+        sections=(
+            Section(
+                "Confidence",
+                ("confidence/kept_fraction",),
+                (Note("samples", "samples", always=True),),
+                tuple(CountRow("dropped", (str(reason),), str(reason), always=False) for reason in Failure),
+            ),
+        ),
+    )
 
     @property
     def kept_fraction(self) -> float:
@@ -42,7 +56,7 @@ class ConfidenceScorecard(Scorecard):
     @property
     def objects(self) -> int:
         """How many objects were predicted."""
-        return self.denominator("kept_fraction")
+        return int(self.denominator("kept_fraction"))
 
     @property
     def dropped_by_reason(self) -> dict[str, int]:

@@ -14,12 +14,25 @@ from itertools import chain
 import numpy as np
 
 from harness.scoring.boxes import Bools, Boxes, Ints, intersection, same_photos
-from harness.scoring.cards import Ratio, Scorecard
+from harness.scoring.cards import Declaration, Figure, Gating, Ledger, Note, Rate, Scorecard, Section
 from harness.scoring.matching import Matches, match_greedy
 from harness.scoring.overlaps import overlapping_pairs
 from harness.types import BibBox, FaceBox
 
 HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The least overlap at which a prediction matches a label; runs with different ones are not comparable."""
+
+    bib_iou: float
+    face_iou: float
+
+    def __post_init__(self) -> None:
+        for name in ("bib_iou", "face_iou"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected a number above 0 and at most 1")
 
 
 @dataclass(frozen=True)
@@ -59,28 +72,39 @@ class DetectionScorecard(Scorecard):
         return self.rate("strict_f1")
 
 
-def detection_ratios(prefix: str) -> dict[str, Ratio]:
-    """The rates of a detection scorecard, logged as `<prefix>/...`."""
+#: What is told beside the title of a scorecard of photos.
+PHOTOS = (Note("photos", "photos", always=True), Note("unlabeled_photos", "unlabelled left out"))
+
+
+def declare_detection(
+    noun: str, title: str, *, precision: Gating, recall: Gating, f1: Gating, mistakes: tuple[str, ...]
+) -> Declaration:
+    """The declaration of a detection scorecard, logged as `<noun>/...`; the gating of its three main rates is given."""
     tp, fp, fn, ignored = "detection_tp", "detection_fp", "detection_fn", "ignored"
-    return {
-        "detection_precision": Ratio.share(f"{prefix}/precision", tp, fp),
-        "detection_recall": Ratio.share(f"{prefix}/recall", tp, fn),
-        "detection_f1": Ratio.f1(f"{prefix}/f1", tp, fp, fn),
-        "strict_precision": Ratio.share(f"{prefix}/strict_precision", tp, fp, ignored),
-        "strict_f1": Ratio.f1(f"{prefix}/strict_f1", tp, fp, ignored, fn),
+    rates = {
+        "detection_precision": Rate.share(f"{noun}/precision", tp, fp, label="precision", gate=precision),
+        "detection_recall": Rate.share(f"{noun}/recall", tp, fn, label="recall", gate=recall),
+        "detection_f1": Rate.f1(f"{noun}/f1", tp, fp, fn, label="F1", headline=f"{noun}s", gate=f1),
+        "strict_precision": Rate.share(f"{noun}/strict_precision", tp, fp, ignored, label="strict precision"),
+        "strict_f1": Rate.f1(f"{noun}/strict_f1", tp, fp, ignored, fn, label="strict F1"),
     }
-
-
-def detection_counts(prefix: str) -> dict[str, str]:
-    """The metric names of a detection scorecard's counts."""
-    return {
-        "detection_tp": f"count/{prefix}_tp",
-        "detection_fp": f"count/{prefix}_fp",
-        "detection_fn": f"count/{prefix}_fn",
-        "ignored": f"count/{prefix}_ignored",
-        "photos": f"count/{prefix}_photos",
-        "unlabeled_photos": f"count/{prefix}_unlabeled_photos",
-    }
+    shown = (*(rate.metric for rate in rates.values()), f"{noun}/ap")
+    return Declaration(
+        name=noun,
+        rates=rates,
+        counts={
+            tp: f"count/{noun}_tp",
+            fp: f"count/{noun}_fp",
+            fn: f"count/{noun}_fn",
+            ignored: f"count/{noun}_ignored",
+            "photos": f"count/{noun}_photos",
+            "unlabeled_photos": f"count/{noun}_unlabeled_photos",
+        },
+        figures=(Figure(f"{noun}/ap", label="AP", basis=(tp, fn), words="targets"),),
+        sections=(Section(title, shown, (*PHOTOS, Note(ignored, "ignored", always=True))),),
+        ledger=Ledger(noun, tp, fp, fn),
+        mistakes=mistakes,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 from harness.scoring import bibs as bib_rules
 from harness.scoring import faces as face_rules
 from harness.scoring.boxes import Floats, Ints
-from harness.scoring.cards import Scorecard, Tally
+from harness.scoring.cards import CountRow, Declaration, Scorecard, Section, Tally
 from harness.scoring.detection import Detection
 from harness.scoring.matching import UNMATCHED
 from harness.scoring.overlaps import overlapping_pairs
@@ -50,24 +50,30 @@ class ErrorScorecard(Scorecard):
         return self.missed_by_localisation + self.missed
 
 
+def _declaration(noun: str, *kinds: str, text: str = "") -> Declaration:
+    """The kinds of errors in one row, which bibs and faces show below one title."""
+    false = "false: {background} background, {localisation} localisation, {duplicate} duplicate"
+    missed = "missed: {missed} outright, {missed_by_localisation} by localisation"
+    row = CountRow(f"{noun}s", kinds, f"{false}; {missed}{text}")
+    counts = {kind: f"error/{noun}_{kind}" for kind in kinds}
+    return Declaration(f"{noun}_errors", counts=counts, sections=(Section("Kinds of errors", rows=(row,)),))
+
+
+_KINDS = ("duplicate", "localisation", "background", "missed_by_localisation", "missed")
+
+
 @dataclass(frozen=True)
 class BibErrorScorecard(ErrorScorecard):
     """What is wrong with bibs."""
 
-    COUNTS: ClassVar = {
-        kind: f"error/bib_{kind}"
-        for kind in ("duplicate", "localisation", "background", "missed_by_localisation", "missed", "wrong_text")
-    }
+    DECLARED: ClassVar = _declaration("bib", *_KINDS, "wrong_text", text="; {wrong_text} wrong text")
 
 
 @dataclass(frozen=True)
 class FaceErrorScorecard(ErrorScorecard):
     """What is wrong with faces."""
 
-    COUNTS: ClassVar = {
-        kind: f"error/face_{kind}"
-        for kind in ("duplicate", "localisation", "background", "missed_by_localisation", "missed")
-    }
+    DECLARED: ClassVar = _declaration("face", *_KINDS)
 
 
 def tally_bib_errors(

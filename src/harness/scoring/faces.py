@@ -11,13 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from harness.scoring.cards import Tally
-from harness.scoring.detection import (
-    Detection,
-    DetectionScorecard,
-    detect,
-    detection_counts,
-    detection_ratios,
-)
+from harness.scoring.detection import Detection, DetectionScorecard, declare_detection, detect
 from harness.types import FaceBox, FaceScope, PhotoLabels, PhotoPrediction
 
 SCORED = frozenset({FaceScope.KEEP})
@@ -28,8 +22,15 @@ IGNORE = frozenset({FaceScope.UNCERTAIN})
 class FaceScorecard(DetectionScorecard):
     """Detection of faces."""
 
-    RATIOS: ClassVar = detection_ratios("face")
-    COUNTS: ClassVar = detection_counts("face")
+    # A bystander's face that is found does no harm, so precision is shown and not judged.
+    DECLARED: ClassVar = declare_detection(
+        "face",
+        "Face detection",
+        precision="shown",
+        recall="judged",
+        f1="no",
+        mistakes=("missed_faces", "false_faces"),
+    )
 
 
 def score_faces(predicted: Sequence[FaceBox], labels: Sequence[FaceBox], iou_threshold: float = 0.5) -> FaceScorecard:

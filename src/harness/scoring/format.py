@@ -1,59 +1,77 @@
-"""Scorecards as text, in one place: for the terminal and as Markdown."""
+"""Scorecards as text, in one place: for the terminal, as Markdown, and row by row for pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.scoring.bibs import BibScorecard
-from harness.scoring.cards import Ratio, Scorecard
-from harness.scoring.error_types import BibErrorScorecard, ErrorScorecard, FaceErrorScorecard
-from harness.scoring.faces import FaceScorecard
-from harness.scoring.links import LinkScorecard
-from harness.scoring.numbers import NumberScorecard
+from harness.scoring.cards import Count, Counted, CountRow, Figure, Rate, Scorecard, Section
 from harness.scoring.slices import Slice
 from harness.scoring.uncertainty import Interval
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One rate as text: its value, interval and what it rests on."""
+    """One rate as text: its value, interval and what it rests on. `metric` is empty for a row of counts."""
 
     label: str
     value: str
     interval: str
     basis: str
+    metric: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One scorecard as text."""
+class ShownSection:
+    """One section as text: its title, rows, and what is told beside the title."""
 
     title: str
     rows: tuple[Row, ...]
     note: str
 
 
+def shown_sections(
+    cards: Iterable[Counted], slices: Sequence[Slice] = (), intervals: Mapping[str, Interval] | None = None
+) -> tuple[ShownSection, ...]:
+    """The scorecards section by section; those of one title become one. Recall by tag comes last."""
+    shown: dict[str, ShownSection] = {}
+    for card in cards:
+        for section in card.declared.sections:
+            rows, note = tuple(_rows(card, section, intervals or {})), _note(card, section)
+            if known := shown.get(section.title):
+                rows, note = (*known.rows, *rows), ", ".join(filter(None, (known.note, note)))
+            shown[section.title] = ShownSection(section.title, rows, note)
+    if slices:
+        tags = (Row(f"{s.scorecard} {s.tag}", f"{s.recall:.1%}", "", f"{s.found} of {s.total}") for s in slices)
+        shown["Recall by tag"] = ShownSection("Recall by tag", tuple(tags), "")
+    return tuple(shown.values())
+
+
 def format_scorecard(
-    bib: BibScorecard | None = None,
-    face: FaceScorecard | None = None,
-    link: LinkScorecard | None = None,
-    number: NumberScorecard | None = None,
-    bib_errors: BibErrorScorecard | None = None,
-    face_errors: FaceErrorScorecard | None = None,
-    slices: Sequence[Slice] = (),
-    intervals: Mapping[str, Interval] | None = None,
+    *cards: Counted | Scorecard, slices: Sequence[Slice] = (), intervals: Mapping[str, Interval] | None = None
 ) -> str:
-    """The scorecards as aligned text for a terminal; those that are absent are left out."""
-    lines: list[str] = []
-    for section in scorecard_sections(bib, face, link, number, bib_errors, face_errors, slices, intervals):
-        lines += ["", f"{section.title}  ({section.note})"] if section.note else ["", section.title]
-        lines += [f"  {row.label:<17} {row.value:>8}  {row.interval:<16}  {row.basis}".rstrip() for row in section.rows]
-    return "\n".join(lines[1:])
+    """Scorecards as aligned text for a terminal."""
+    counted = [card.counted() if isinstance(card, Scorecard) else card for card in cards]
+    return text_sections(shown_sections(counted, slices, intervals))
 
 
-def markdown_scorecard(sections: Iterable[Section]) -> str:
-    """The scorecards as one Markdown table."""
+def text_sections(sections: Iterable[ShownSection]) -> str:
+    """Sections as aligned text for a terminal."""
+    blocks = []
+    for section in sections:
+        lines = [f"{section.title}  ({section.note})" if section.note else section.title]
+        lines += [text_row(row.label, row.value, row.interval, row.basis) for row in section.rows]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def text_row(label: str, value: str, interval: str, basis: str) -> str:
+    """One row for a terminal, in the columns that all sections share."""
+    return f"  {label:<17} {value:>8}  {interval:<16}  {basis}".rstrip()
+
+
+def markdown_sections(sections: Iterable[ShownSection]) -> str:
+    """Sections as one Markdown table."""
     lines = ["| scorecard | rate | value | 95 % interval | n |", "| --- | --- | ---: | --- | --- |"]
     lines += [
         f"| {s.title} | {row.label} | {row.value} | {row.interval} | {row.basis} |" for s in sections for row in s.rows
@@ -61,84 +79,52 @@ def markdown_scorecard(sections: Iterable[Section]) -> str:
     return "\n".join(lines)
 
 
-def scorecard_sections(
-    bib: BibScorecard | None = None,
-    face: FaceScorecard | None = None,
-    link: LinkScorecard | None = None,
-    number: NumberScorecard | None = None,
-    bib_errors: BibErrorScorecard | None = None,
-    face_errors: FaceErrorScorecard | None = None,
-    slices: Sequence[Slice] = (),
-    intervals: Mapping[str, Interval] | None = None,
-) -> Iterator[Section]:
-    """The scorecards row by row, for whatever shows them."""
-    intervals = intervals or {}
-    detection = {
-        "precision": "detection_precision",
-        "recall": "detection_recall",
-        "F1": "detection_f1",
-        "strict precision": "strict_precision",
-        "strict F1": "strict_f1",
-    }
-    if bib:
-        yield _section("Bib detection", bib, detection, intervals, _photos(bib, ignored=bib.ignored))
-        note = f"{bib.ocr_partial} partial labels left out" if bib.ocr_partial else ""
-        yield _section("Bib reading (OCR)", bib, {"accuracy": "ocr_accuracy"}, intervals, note)
-    if number:
-        rates = {
-            "precision": "number_precision",
-            "recall": "number_recall",
-            "F1": "number_f1",
-            "photos PASS": "pass_rate",
-        }
-        note = _photos(number, PASS=number.passed, PARTIAL=number.partial, MISS=number.missed)
-        yield _section("Numbers", number, rates, intervals, note)
-    if face:
-        yield _section("Face detection", face, detection, intervals, _photos(face, ignored=face.ignored))
-    if link:
-        rates = {"precision": "link_precision", "recall": "link_recall", "F1": "link_f1"}
-        note = _photos(link, **{cause: count for cause, count in link.causes.items() if count})
-        yield _section("Bib-face links", link, rates, intervals, note)
-    if bib_errors or face_errors:
-        kinds = {"bibs": bib_errors, "faces": face_errors}
-        rows = tuple(_errors(what, card) for what, card in kinds.items() if card)
-        yield Section("Kinds of errors", rows, "")
-    if slices:
-        rows = tuple(Row(f"{s.scorecard} {s.tag}", f"{s.recall:.1%}", "", f"{s.found} of {s.total}") for s in slices)
-        yield Section("Recall by tag", rows, "")
+def _rows(card: Counted, section: Section, intervals: Mapping[str, Interval]) -> Iterator[Row]:
+    rates = {rate.metric: rate for rate in card.declared.rates.values()}
+    figures = {figure.metric: figure for figure in card.declared.figures}
+    for metric in section.metrics:
+        if metric in rates:
+            yield _rate_row(card, rates[metric], intervals.get(metric))
+        elif metric in card.figures:
+            yield _figure_row(card, figures[metric])
+    for row in section.rows:
+        total = sum(card.counts.get(name, 0) for name in row.counts)
+        if total or row.always:
+            yield Row(row.label, _number(total), "", _told(card, row))
 
 
-def _section(
-    title: str, card: Scorecard, rates: Mapping[str, str], intervals: Mapping[str, Interval], note: str
-) -> Section:
-    rows = (_row(card, label, card.RATIOS[name], name, intervals) for label, name in rates.items())
-    return Section(title, tuple(rows), note)
+def _figure_row(card: Counted, figure: Figure) -> Row:
+    total = sum(card.counts.get(name, 0) for name in figure.basis)
+    basis = f"{_number(total)} {figure.words}" if figure.basis else ""
+    return Row(figure.label, f"{card.figures[figure.metric]:.1%}", "", basis, figure.metric)
 
 
-def _row(card: Scorecard, label: str, ratio: Ratio, name: str, intervals: Mapping[str, Interval]) -> Row:
-    below = card.denominator(name)
+def _rate_row(card: Counted, rate: Rate, interval: Interval | None) -> Row:
+    below = card.denominator(rate)
     if not below:
-        return Row(label, "n/a", "", "no targets")
-    value = card.rate(name)
-    interval = intervals.get(ratio.metric)
+        return Row(rate.label, "n/a", "", "no targets", rate.metric)
     spread = f"[{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
-    above = round(value * below)
-    halves = all(weight % 2 == 0 for weight in ratio.numerator.values())
-    basis = f"{above // 2} found, {below - above} wrong or missed" if halves else f"{above} of {below}"
-    return Row(label, f"{value:.1%}", spread, basis)
+    return Row(rate.label, f"{card.value(rate):.1%}", spread, _basis(card, rate), rate.metric)
 
 
-def _errors(what: str, card: ErrorScorecard) -> Row:
-    """The errors of one kind of box in a line: what is false, then what is missed, then what is misread."""
-    false = f"{card.background} background, {card.localisation} localisation, {card.duplicate} duplicate"
-    missed = f"{card.missed} outright, {card.missed_by_localisation} by localisation"
-    text = f"; {card.wrong_text} wrong text" if isinstance(card, BibErrorScorecard) else ""
-    total = card.false_predictions + card.missed_targets + card.wrong_text
-    return Row(what, str(total), "", f"false: {false}; missed: {missed}{text}")
+def _basis(card: Counted, rate: Rate) -> str:
+    """What a rate rests on: `37 of 38`, for an F1 `37 found, 1 wrong or missed`, for a mean of values `mean of 7`."""
+    above, below = card.numerator(rate), card.denominator(rate)
+    if any(isinstance(card.counts.get(name, 0), float) for name in rate.numerator):
+        return f"mean of {_number(below)}"
+    if rate.is_f1:
+        return f"{_number(above / 2)} found, {_number(below - above)} wrong or missed"
+    return f"{_number(above)} of {_number(below)}"
 
 
-def _photos(card: BibScorecard | FaceScorecard | LinkScorecard | NumberScorecard, **details: int) -> str:
-    parts = [f"{card.photos} photos"]
-    if card.unlabeled_photos:
-        parts.append(f"{card.unlabeled_photos} unlabelled left out")
-    return ", ".join(parts + [f"{count} {detail}" for detail, count in details.items()])
+def _told(card: Counted, row: CountRow) -> str:
+    return row.text.format_map({name: _number(count) for name, count in card.counts.items()})
+
+
+def _note(card: Counted, section: Section) -> str:
+    told = [(note, card.counts.get(note.count, 0)) for note in section.notes]
+    return ", ".join(f"{_number(count)} {note.words}" for note, count in told if count or note.always)
+
+
+def _number(count: Count) -> str:
+    return f"{count:g}" if count != int(count) else str(int(count))

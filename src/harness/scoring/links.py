@@ -15,9 +15,13 @@ from typing import ClassVar
 import numpy as np
 
 from harness.scoring.boxes import Bools, Boxes, Ints, offsets_of, same_photos
-from harness.scoring.cards import Ratio, Scorecard, Tally
+from harness.scoring.cards import Declaration, Ledger, Note, Rate, Scorecard, Section, Tally
+from harness.scoring.detection import PHOTOS
 from harness.scoring.matching import match_greedy
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, PhotoPrediction
+
+#: Why a link was missed; a missed link has one cause.
+CAUSES = ("bib_missed", "face_missed", "both_missed", "not_linked", "linked_wrong")
 
 
 @dataclass(frozen=True)
@@ -36,24 +40,31 @@ class LinkScorecard(Scorecard):
     photos: int = 0
     unlabeled_photos: int = 0
 
-    RATIOS: ClassVar = {
-        "link_precision": Ratio.share("link/precision", "link_tp", "link_fp"),
-        "link_recall": Ratio.share("link/recall", "link_tp", "link_fn"),
-        "link_f1": Ratio.f1("link/f1", "link_tp", "link_fp", "link_fn"),
-    }
-    COUNTS: ClassVar = {
-        "link_tp": "count/link_tp",
-        "link_fp": "count/link_fp",
-        "link_fn": "count/link_fn",
-        "gt_link_count": "count/link_gt_links",
-        "bib_missed": "count/link_fn_bib_missed",
-        "face_missed": "count/link_fn_face_missed",
-        "both_missed": "count/link_fn_both_missed",
-        "not_linked": "count/link_fn_not_linked",
-        "linked_wrong": "count/link_fn_linked_wrong",
-        "photos": "count/link_photos",
-        "unlabeled_photos": "count/link_unlabeled_photos",
-    }
+    DECLARED: ClassVar = Declaration(
+        name="link",
+        rates={
+            "link_precision": Rate.share("link/precision", "link_tp", "link_fp", label="precision"),
+            "link_recall": Rate.share("link/recall", "link_tp", "link_fn", label="recall"),
+            "link_f1": Rate.f1("link/f1", "link_tp", "link_fp", "link_fn", label="F1", headline="links", gate="judged"),
+        },
+        counts={
+            "link_tp": "count/link_tp",
+            "link_fp": "count/link_fp",
+            "link_fn": "count/link_fn",
+            "gt_link_count": "count/link_gt_links",
+            **{cause: f"count/link_fn_{cause}" for cause in CAUSES},
+            "photos": "count/link_photos",
+            "unlabeled_photos": "count/link_unlabeled_photos",
+        },
+        sections=(
+            Section(
+                "Bib-face links",
+                ("link/precision", "link/recall", "link/f1"),
+                (*PHOTOS, *(Note(cause, cause.replace("_", " ")) for cause in CAUSES)),
+            ),
+        ),
+        ledger=Ledger("link", "link_tp", "link_fp", "link_fn"),
+    )
 
     @property
     def link_precision(self) -> float:
@@ -73,13 +84,7 @@ class LinkScorecard(Scorecard):
     @property
     def causes(self) -> dict[str, int]:
         """Why links were missed, in words; the counts add up to `link_fn`."""
-        return {
-            "bib missed": self.bib_missed,
-            "face missed": self.face_missed,
-            "both missed": self.both_missed,
-            "not linked": self.not_linked,
-            "linked wrong": self.linked_wrong,
-        }
+        return {cause.replace("_", " "): getattr(self, cause) for cause in CAUSES}
 
 
 def score_links(

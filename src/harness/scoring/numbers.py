@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from harness.scoring.bibs import SCORED, is_complete
 from harness.scoring.boxes import same_photos
-from harness.scoring.cards import Ratio, Scorecard, Tally
+from harness.scoring.cards import Declaration, Ledger, Note, Rate, Scorecard, Section, Tally
+from harness.scoring.detection import PHOTOS
 from harness.types import PhotoLabels, PhotoPrediction
 
 
@@ -25,6 +26,9 @@ class NumberStatus(StrEnum):
     PARTIAL = "PARTIAL"
     MISS = "MISS"
     UNLABELED = "UNLABELED"
+
+
+_STATUSES = (("passed", "PASS"), ("partial", "PARTIAL"), ("missed", "MISS"))
 
 
 @dataclass(frozen=True)
@@ -40,22 +44,37 @@ class NumberScorecard(Scorecard):
     photos: int = 0
     unlabeled_photos: int = 0
 
-    RATIOS: ClassVar = {
-        "number_precision": Ratio.share("number/precision", "number_tp", "number_fp"),
-        "number_recall": Ratio.share("number/recall", "number_tp", "number_fn"),
-        "number_f1": Ratio.f1("number/f1", "number_tp", "number_fp", "number_fn"),
-        "pass_rate": Ratio.of("number/pass_rate", "passed", "photos"),
-    }
-    COUNTS: ClassVar = {
-        "number_tp": "count/number_tp",
-        "number_fp": "count/number_fp",
-        "number_fn": "count/number_fn",
-        "passed": "count/number_passed",
-        "partial": "count/number_partial",
-        "missed": "count/number_missed",
-        "photos": "count/number_photos",
-        "unlabeled_photos": "count/number_unlabeled_photos",
-    }
+    DECLARED: ClassVar = Declaration(
+        name="number",
+        rates={
+            "number_precision": Rate.share(
+                "number/precision", "number_tp", "number_fp", label="precision", gate="judged"
+            ),
+            "number_recall": Rate.share("number/recall", "number_tp", "number_fn", label="recall"),
+            "number_f1": Rate.f1(
+                "number/f1", "number_tp", "number_fp", "number_fn", label="F1", headline="numbers", gate="judged"
+            ),
+            "pass_rate": Rate.of("number/pass_rate", "passed", "photos", label="photos PASS"),
+        },
+        counts={
+            "number_tp": "count/number_tp",
+            "number_fp": "count/number_fp",
+            "number_fn": "count/number_fn",
+            "passed": "count/number_passed",
+            "partial": "count/number_partial",
+            "missed": "count/number_missed",
+            "photos": "count/number_photos",
+            "unlabeled_photos": "count/number_unlabeled_photos",
+        },
+        sections=(
+            Section(
+                "Numbers",
+                ("number/precision", "number/recall", "number/f1", "number/pass_rate"),
+                (*PHOTOS, *(Note(*told, always=True) for told in _STATUSES)),
+            ),
+        ),
+        ledger=Ledger("number", "number_tp", "number_fp", "number_fn"),
+    )
 
     @property
     def number_precision(self) -> float:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from harness.scoring.boxes import Bools, Floats
-from harness.scoring.cards import Tally
-from harness.scoring.uncertainty import RESAMPLES, Interval, Sides, resampled_rates, scored_rows, tally_sides
+from harness.scoring.cards import ItemCounts, Sides, Tally, by_items
+from harness.scoring.uncertainty import RESAMPLES, Interval, resampled_rates
 
 #: How often one of the rates that are judged together may be called worse, or better, when none is.
 ALPHA = 0.05
@@ -120,11 +120,12 @@ def judge_together(rates: Mapping[str, PairedRate], signs: Mapping[str, int], al
 
 
 def paired_difference(
-    baseline: Tally[Any], candidate: Tally[Any], seed: int = 0, resamples: int = RESAMPLES
+    baseline: ItemCounts | Tally[Any], candidate: ItemCounts | Tally[Any], seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, PairedDifference]:
-    """Compare two tallies over the same photos, for each rate that both have, by metric name."""
-    scored = _same_photos(baseline, candidate)
-    rates = paired_rates(tally_sides(baseline, scored), tally_sides(candidate, scored), seed, resamples)
+    """Compare two scorecards over the same photos, for each rate that both have, by metric name."""
+    before, after = by_items(baseline), by_items(candidate)
+    scored = _same_photos(before, after)
+    rates = paired_rates(before.sides(scored), after.sides(scored), seed, resamples)
     differences = {metric: rate.difference() for metric, rate in rates.items()}
     return {metric: difference for metric, difference in differences.items() if difference is not None}
 
@@ -143,15 +144,14 @@ def _rate(sides: Sides) -> float:
     return float(sides[0].sum() / sides[1].sum())
 
 
-def _same_photos(baseline: Tally[Any], candidate: Tally[Any]) -> Bools:
-    if baseline.card is not candidate.card:
-        raise ValueError(f"cannot compare a {candidate.card.__name__} with a {baseline.card.__name__}")
-    if len(baseline.counts) != len(candidate.counts):
-        raise ValueError(
-            f"baseline has {len(baseline.counts)} photos, candidate {len(candidate.counts)}; expected the same photos"
-        )
-    scored = scored_rows(baseline)
-    differing = np.flatnonzero(scored != scored_rows(candidate))
+def _same_photos(baseline: ItemCounts, candidate: ItemCounts) -> Bools:
+    ours, theirs = candidate.declared.name, baseline.declared.name
+    if ours != theirs:
+        raise ValueError(f"cannot compare a {ours} scorecard with a {theirs} scorecard")
+    if baseline.items != candidate.items:
+        raise ValueError(f"baseline has {baseline.items} photos, candidate {candidate.items}; expected the same photos")
+    scored = baseline.scored()
+    differing = np.flatnonzero(scored != candidate.scored())
     if len(differing):
         row = int(differing[0])
         side = "baseline" if scored[row] else "candidate"

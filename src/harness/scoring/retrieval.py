@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.scoring.boxes import Bools, Floats, Ints
-from harness.scoring.cards import Ratio, Scorecard, Tally
+from harness.scoring.cards import Declaration, Rate, Scorecard, Tally
 from harness.scoring.clusters import NONE, Labels, label_codes
 
 #: Similarities are told apart in steps of 1 / DIGITS.
@@ -45,19 +45,22 @@ class RetrievalScorecard(Scorecard):
     unidentified_faces: int = 0
     photos: int = 0
 
-    RATIOS: ClassVar = {
-        "recall_at_1": Ratio.of("retrieval/recall_at_1", "found_at_1", "queries"),
-        "recall_at_5": Ratio.of("retrieval/recall_at_5", "found_at_5", "queries"),
-        "recall_at_10": Ratio.of("retrieval/recall_at_10", "found_at_10", "queries"),
-        "photo_share": Ratio.of("retrieval/photo_share", "person_photos_found", "person_photos"),
-    }
-    COUNTS: ClassVar = {
-        "queries": "retrieval/queries",
-        "person_photos": "retrieval/person_photos",
-        "faces": "retrieval/faces",
-        "unidentified_faces": "retrieval/unidentified_faces",
-        "photos": "retrieval/photos",
-    }
+    DECLARED: ClassVar = Declaration(
+        name="retrieval",
+        rates={
+            "recall_at_1": Rate.of("retrieval/recall_at_1", "found_at_1", "queries"),
+            "recall_at_5": Rate.of("retrieval/recall_at_5", "found_at_5", "queries"),
+            "recall_at_10": Rate.of("retrieval/recall_at_10", "found_at_10", "queries"),
+            "photo_share": Rate.of("retrieval/photo_share", "person_photos_found", "person_photos"),
+        },
+        counts={
+            "queries": "retrieval/queries",
+            "person_photos": "retrieval/person_photos",
+            "faces": "retrieval/faces",
+            "unidentified_faces": "retrieval/unidentified_faces",
+            "photos": "retrieval/photos",
+        },
+    )
 
     @property
     def recall_at_1(self) -> float:

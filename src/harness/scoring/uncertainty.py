@@ -8,22 +8,20 @@ are exact, whatever the machine.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Floats
-from harness.scoring.cards import Tally
+from harness.scoring.boxes import Floats
+from harness.scoring.cards import ItemCounts, Sides, Tally, by_items
 
 RESAMPLES = 2000
 LEVEL = 0.95
 #: Photos that are drawn together: few enough to stay in a processor's cache.
 BLOCK = 1 << 16
 
-#: A rate item by item: what is summed above the line, and what below it.
-Sides = tuple[Floats, Floats]
-#: The same as it is kept in a file.
+#: A rate item by item as it is kept in a file.
 Listed = tuple[Sequence[float], Sequence[float]]
 K = TypeVar("K", bound=Hashable)
 
@@ -42,12 +40,13 @@ class Interval:
         return cls(float(low), float(high))
 
 
-def intervals(tally: Tally[Any], seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Interval]:
+def intervals(counts: ItemCounts | Tally[Any], seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Interval]:
     """A percentile bootstrap interval for each rate that is logged, by metric name.
 
     A resample in which a rate has no denominator says nothing about it and is left out for that rate.
     """
-    return rate_intervals(tally_sides(tally, scored_rows(tally)), seed, resamples)
+    items = by_items(counts)
+    return rate_intervals(items.sides(items.scored()), seed, resamples)
 
 
 def rate_intervals(
@@ -58,21 +57,6 @@ def rate_intervals(
     drawn = resampled_rates(arrays, seed, resamples)
     known = {metric: values[~np.isnan(values)] for metric, values in drawn.items()}
     return {metric: Interval.of(values) for metric, values in known.items() if len(values)}
-
-
-def tally_sides(tally: Tally[Any], rows: Bools | slice = slice(None)) -> dict[str, Sides]:
-    """The rates of a tally, photo by photo, by metric name; `rows` selects photos."""
-    return {
-        ratio.metric: (tally.weights(ratio.numerator)[rows], tally.weights(ratio.denominator)[rows])
-        for ratio in tally.card.RATIOS.values()
-    }
-
-
-def scored_rows(tally: Tally[Any]) -> Bools:
-    """Which photos of a tally were scored."""
-    if "unlabeled_photos" not in (field.name for field in fields(tally.card)):
-        return np.ones(len(tally.counts), dtype=bool)
-    return np.equal(tally.column("unlabeled_photos"), 0)
 
 
 def resampled_sums(columns: Floats, seed: int = 0, resamples: int = RESAMPLES) -> Floats:

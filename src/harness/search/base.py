@@ -45,13 +45,13 @@ class Gain:
 def ensure_base(ledger: Ledger) -> Base:
     """The base, evaluated now if the study is new; others that start at the same time wait for it."""
     spec = replace(trial_spec(ledger.experiment, {}), study=ledger.experiment.study)
-    references = spec.references.load()
+    references = spec.photos.references
     with ledger.place.exclusive():
         if (known := read_base(ledger)) is None:
             result = evaluate(spec)
             outcome = outcome_of(ledger.experiment, result.run_id, result.run)
             data = f"{references.name} ({references.split})"
-            known = Base(result.run_id, outcome.values, data, references.digest, result.run.photos)
+            known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos))
             ledger.note("base", asdict(known))
     if known.data_digest != references.digest:
         raise ConflictError(

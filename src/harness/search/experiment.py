@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from harness.base.checks import Positive, first_error
 from harness.base.errors import ConfigError
-from harness.runs.archive import BenchmarkRun
 from harness.search.space import Space
 
 FOLDER = Path("experiments")
@@ -23,9 +22,6 @@ FOLDER = Path("experiments")
 Sampler = Literal["tpe", "random", "grid", "nsga2", "gp"]
 Direction = Literal["maximize", "minimize"]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-
-#: Numbers of a run that are no rates of photos and may be searched for or limited: how long the work takes.
-RUNTIMES = ("runtime/pipeline_seconds", "runtime/photos_per_second")
 
 
 class _Part(BaseModel):
@@ -83,13 +79,6 @@ class Experiment(_Part):
             )
         return split
 
-    @field_validator("objectives", "constraints")
-    @classmethod
-    def _metrics_exist(cls, named: dict[str, Any]) -> dict[str, Any]:
-        if unknown := [name for name in named if name not in metrics()]:
-            raise ValueError(f"{unknown[0]}: no such metric; there are: {', '.join(metrics())}")
-        return named
-
     @model_validator(mode="after")
     def _fits_together(self) -> Experiment:
         for position, (key, parameter) in enumerate(self.space.items()):
@@ -114,12 +103,6 @@ class Experiment(_Part):
     def definition(self) -> dict[str, Any]:
         """What must stay the same for the trials of a study to be comparable."""
         return self.model_dump(mode="json", include={"base", "space", "objectives", "constraints", "split"})
-
-
-def metrics() -> tuple[str, ...]:
-    """Every metric that a search may be after, or limited by."""
-    rates = [ratio.metric for card in BenchmarkRun.CARDS.values() for ratio in card.RATIOS.values()]
-    return (*dict.fromkeys(rates), *RUNTIMES)
 
 
 def read_experiment(path: Path) -> Experiment:

@@ -116,7 +116,7 @@ def _look(ledger: Ledger, winner: TrialRecord, peek: Peek, searched: Gain) -> Pe
     base, result = evaluate(base_spec), evaluate(spec)
     for one in (base, result):
         if not one.run.complete:
-            raise HarnessError(f"the holdout could not be scored: {one.run.failed_photos[0].name} failed")
+            raise HarnessError(f"the holdout could not be scored: {one.run.failures[0]}")
     held_out = gain_between(ledger.experiment, result.run, base.run)
     judgement = judge(spec.gate, result.run, base.run, spec.seed)
     standing, words = weigh(searched, held_out, judgement.verdict)

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 from harness.base.errors import ConflictError
 from harness.references.photos import read_photo
-from harness.report.pictures import draw_photo
-from harness.results import EvaluatedPhoto
-from harness.runs.archive import BenchmarkRun, PhotoResult
-from harness.runs.comparison import LEDGER, Comparison, compare
+from harness.runs.archive import BenchmarkRun, Item
+from harness.runs.comparison import Comparison, compare, ledgers, outcome
 from harness.search.base import known_base, open_runs
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec
 from harness.search.views import View
+from harness.tasks.photos.pictures import draw_photo
 from harness.tracking.catalog import find_baseline, load_run
 
 #: Failures that are shown at most, and the long side of their pictures in pixels.
@@ -103,7 +102,7 @@ def run_view(run_id: str, run: BenchmarkRun) -> RunView:
         name=run.metadata.name,
         note=run.metadata.note,
         data=f"{run.metadata.data_name} ({run.metadata.data_split})",
-        photos=run.photos,
+        photos=len(run.photos),
         complete=run.complete,
         metrics={name: round(value, 6) for name, value in run.metrics.items() if not name.startswith(hidden)},
         config={key: str(value) for key, value in run.metadata.config.items() if not _is_plumbing(key)},
@@ -149,7 +148,7 @@ def _compared(found: Comparison) -> ComparisonView:
             for item in found.judgement.metrics
         ],
         config={item.key: [item.before, item.after] for item in found.config if not _is_plumbing(item.key)},
-        photos=[f"{photo.name}: {photo.change}: {photo.words()}" for photo in found.photos],
+        photos=[f"{item.name}: {item.change}: {item.words()}" for item in found.items],
     )
 
 
@@ -163,31 +162,32 @@ def explanation(ledger: Ledger, run_id: str) -> str:
 
 def failures(ledger: Ledger, run_id: str, limit: int) -> list[Failure]:
     """The photos of a run with the most errors, worst first, with pictures."""
-    run, spec = load_visible(ledger, run_id), trial_spec(ledger.experiment, {})
-    photos = {photo.sha256: photo for photo in spec.references.load().photos}
-    views = {photo.sha256: _failure(photo) for photo in run.photo_results}
-    worst = sorted(run.photo_results, key=lambda photo: (-views[photo.sha256].errors, photo.name))
+    run, task = load_visible(ledger, run_id), trial_spec(ledger.experiment, {}).photos
+    photos = {photo.sha256: photo for photo in task.references.photos}
+    views = {item.id: _failure(run, item) for item in run.photos}
+    predictions = run.predictions()
+    worst = sorted(run.photos, key=lambda item: (-views[item.id].errors, item.name))
     found = []
-    for result in [photo for photo in worst if views[photo.sha256].errors][: min(limit, MOST_FAILURES)]:
-        photo = photos[result.sha256]
-        shown = EvaluatedPhoto(photo.name, photo.sha256, photo.path, photo.labels, result.prediction, {}, {}, {}, {})
-        picture = draw_photo(shown, read_photo(photo.path, photo.sha256), spec.thresholds, PICTURE_SIDE)
-        found.append(Failure(views[result.sha256], picture))
+    for item in [item for item in worst if views[item.id].errors][: min(limit, MOST_FAILURES)]:
+        photo = photos[item.id]
+        pixels = read_photo(photo.path, photo.sha256)
+        picture = draw_photo(photo, predictions[item.id], pixels, task.scoring, PICTURE_SIDE)
+        found.append(Failure(views[item.id], picture))
     return found
 
 
-def _failure(photo: PhotoResult) -> FailureView:
+def _failure(run: BenchmarkRun, item: Item) -> FailureView:
     counts, errors = {}, 0
-    for card, (noun, (_, invented, missed)) in LEDGER.items():
-        wrong, lost = (photo.counts.get(card, {}).get(field, 0) for field in (invented, missed))
-        errors += wrong + lost
-        if wrong or lost:
-            counts[noun] = f"{lost} missed, {wrong} invented"
+    for card, kept in ledgers(run).items():
+        counted = outcome(item, card, kept)
+        if counted is not None and (counted.missed or counted.invented):
+            errors += int(counted.missed + counted.invented)
+            counts[kept.noun] = f"{counted.missed} missed, {counted.invented} invented"
     return FailureView(
-        photo=photo.name,
+        photo=item.name,
         errors=errors,
-        status=photo.status,
-        expected=list(photo.expected),
-        read=list(photo.read),
+        status=item.photo.status if item.photo else "",
+        expected=list(item.photo.expected) if item.photo else [],
+        read=list(item.photo.read) if item.photo else [],
         counts=counts,
     )

@@ -54,8 +54,7 @@ Evaluate = Callable[[TrialRecord], Outcome | Pruned]
 def outcome_of(experiment: Experiment, run_id: str, run: BenchmarkRun) -> Outcome:
     """The numbers that a search is after; raises where the run does not have them."""
     if not run.complete:
-        failed = run.failed_photos[0]
-        raise HarnessError(f"{len(run.failed_photos)} photos could not be evaluated; {failed.name}: {failed.reason}")
+        raise HarnessError(f"{run.shortfall}; {run.failures[0]}")
     wanted = dict.fromkeys([*experiment.objectives, *experiment.constraints])
     if missing := [name for name in wanted if name not in run.metrics]:
         raise HarnessError(f"{missing[0]}: the run has no such number; nothing is labelled that it could be made of")

@@ -12,25 +12,22 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from harness.config import RunSpec
-from harness.evaluate import predict, score
-from harness.records import run_name
 from harness.references.sets import ReferencePhoto
-from harness.results import ItemRates, Scores
-from harness.runs.archive import BenchmarkRun
+from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
+from harness.runs.records import STUDY_TAG, WORKER_TAG, run_name
+from harness.scoring import ItemCounts
 from harness.scoring.pairing import PairedRate, paired_rates
-from harness.scoring.uncertainty import Sides, tally_sides
-from harness.search.experiment import RUNTIMES
 from harness.search.ledger import Ledger
 from harness.search.outcomes import Glance
 from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord, ranked
-from harness.tracking.catalog import STUDY_TAG, WORKER_TAG, load_run
+from harness.tasks.photos.predicting import predict
+from harness.tasks.photos.scores import declared, score_cards
+from harness.tracking.catalog import load_run
 from harness.tracking.runs import RunRecord, tracked_run
 
 SHARES = (0.25, 0.5)
@@ -44,7 +41,8 @@ class Pruner:
     def __init__(self, ledger: Ledger) -> None:
         experiment = ledger.experiment
         self._ledger, self._experiment = ledger, experiment
-        self._enabled = experiment.pruning and len(experiment.objectives) == 1 and experiment.metric not in RUNTIMES
+        rates = {rate.metric for card in declared() for rate in card.rates.values()}
+        self._enabled = experiment.pruning and len(experiment.objectives) == 1 and experiment.metric in rates
         self._best: tuple[TrialRecord, BenchmarkRun] | None = None
 
     def glance(self, trial: TrialRecord) -> Glance | None:
@@ -52,15 +50,15 @@ class Pruner:
         if not self._enabled or not (best := next(iter(ranked(self._experiment, self._ledger.trials())), None)):
             return None
         spec = trial_spec(self._experiment, trial.point)
-        references, run = spec.references.load(), self._run_of(spec, best)
-        rates = run.rates()["photos"]
+        references, run = spec.photos.references, self._run_of(spec, best)
+        rates = run.tasks[PHOTOS].rates()
         known = [photo for photo in in_order(references.photos, self._experiment.seed) if photo.sha256 in rates.items]
-        spec.pipeline.load()
+        spec.photos.load()
         for count in checkpoints(len(known)):
-            scores = scores_on(spec, known[:count])
-            if scores is None:
+            cards = scores_on(spec, known[:count])
+            if cards is None:
                 return None  # a photo failed: the full run has to say so
-            rate = compare(self._experiment.metric, scores, rates, known[:count])
+            rate = compare(self._experiment.metric, cards, rates, known[:count])
             if rate is None or (difference := rate.difference()) is None:
                 continue
             certainty = difference.p_worse if self._experiment.sign > 0 else difference.p_better
@@ -97,16 +95,17 @@ def checkpoints(photos: int) -> list[int]:
     return sorted({count for count in counts if count < photos})
 
 
-def scores_on(spec: RunSpec, photos: Sequence[ReferencePhoto]) -> Scores | None:
+def scores_on(spec: RunSpec, photos: Sequence[ReferencePhoto]) -> dict[str, ItemCounts] | None:
     """The scorecards on some photos; None where one of them failed."""
-    evaluated, failed = predict(spec.pipeline, photos, spec.cache.open(), quiet=True)
-    return None if failed else score(spec.thresholds, evaluated)
+    evaluated, failed = predict(spec.photos.pipeline, photos, spec.photos.cache.open(), quiet=True)
+    return None if failed else score_cards(evaluated, spec.photos.scoring)
 
 
-def compare(metric: str, scores: Scores, best: ItemRates, photos: Sequence[ReferencePhoto]) -> PairedRate | None:
+def compare(
+    metric: str, cards: Mapping[str, ItemCounts], best: ItemRates, photos: Sequence[ReferencePhoto]
+) -> PairedRate | None:
     """Pair the trial's photos with the best trial's."""
-    ours = {name: sides for tally in scores.tallies.values() for name, sides in tally_sides(tally).items()}
+    ours = {name: sides for card in cards.values() for name, sides in card.sides().items()}
     rows = [best.items.index(photo.sha256) for photo in photos]
-    above, below = (np.array(side)[rows] for side in best.rates[metric])
-    theirs: dict[str, Sides] = {metric: (above, below)}
-    return paired_rates(theirs, {metric: ours[metric]}).get(metric)
+    above, below = (side[rows] for side in best.rates[metric])
+    return paired_rates({metric: (above, below)}, {metric: ours[metric]}).get(metric)

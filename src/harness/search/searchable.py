@@ -30,6 +30,7 @@ REFUSED = {
     "note": "it changes no result",
     "sweep_id": "it changes no result",
     "confidence": "its files are data",
+    "tables": "a search varies the pipeline of photos alone",
 }
 #: Hydra composes in one global place; a server's tools run in threads.
 _ONE_AT_A_TIME = threading.Lock()
@@ -45,11 +46,19 @@ def check_experiment(experiment: Experiment) -> None:
     base = _composed(experiment.base)
     if (split := str(value_at(base, "references.split"))) != "iteration":
         raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")
-    build(base)
+    known = known_metrics(build(base))
+    for part, named in (("objectives", experiment.objectives), ("constraints", experiment.constraints)):
+        if unknown := [name for name in named if name not in known]:
+            raise ConfigError(f"{part}: {unknown[0]}: no such metric; there are: {', '.join(known)}")
     for key, parameter in experiment.space.items():
         _check_key(base, key, parameter)
         for value in parameter.samples():
             _check_value(experiment, key, parameter, value)
+
+
+def known_metrics(spec: RunSpec) -> tuple[str, ...]:
+    """Every metric that a search may be after, or limited by: the rates and figures that the run's tasks declare."""
+    return tuple(dict.fromkeys(metric for task in spec.tasks for card in task.declares() for metric in card.metrics))
 
 
 def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> Any:

@@ -55,12 +55,12 @@ def verified(ledger: Ledger, trial: TrialRecord) -> Verification | None:
 
 
 def _differences(warm: BenchmarkRun, cold: BenchmarkRun) -> Iterator[str]:
-    for failed in cold.failed_photos:
-        yield f"{failed.name}: {failed.reason}"
+    yield from cold.failures
     for name, card in warm.cards.items():
-        if cold.cards.get(name) != card:
-            yield f"the {name} scorecard: {card} from the cache, {cold.cards.get(name)} without it"
-    fresh = {photo.sha256: photo.prediction for photo in cold.photo_results}
-    for photo in warm.photo_results:
-        if photo.sha256 in fresh and fresh[photo.sha256] != photo.prediction:
+        counts, fresh = dict(card.counts), dict(cold.cards[name].counts) if name in cold.cards else None
+        if fresh != counts:
+            yield f"the {name} scorecard: {counts} from the cache, {fresh} without it"
+    predictions = cold.predictions()
+    for photo in warm.photos:
+        if photo.photo and predictions.get(photo.id, photo.photo.prediction) != photo.photo.prediction:
             yield f"{photo.name}: other predictions"

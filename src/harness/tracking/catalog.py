@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError, HarnessError
 from harness.runs.archive import RUN_FILE, BenchmarkRun, read_run
+from harness.runs.first_format import CARDS
+from harness.runs.records import DECLARED_TAG, STUDY_TAG, WORKER_TAG, declared
 from harness.tracking.store import OpenStore
 
 if TYPE_CHECKING:
@@ -22,10 +25,10 @@ if TYPE_CHECKING:
 BASELINE_TAG = "baseline"
 #: How many runs are asked what they see.
 RECENT = 8
-#: Present on the runs that a search made, with its name.
-STUDY_TAG = "study"
-#: Present on those of its trials, with the name of the worker that evaluates it.
-WORKER_TAG = "study.worker"
+#: Present on the runs that are grades of a student, and on the overview of a cohort.
+GRADING_TAG = "grading_id"
+#: What the runs of the first format declare.
+FIRST_DECLARED = declared([card.DECLARED for card in CARDS])
 #: What stands for the newest run where a run is asked for.
 LATEST = "latest"
 _PAGE = 1000
@@ -52,6 +55,7 @@ class RunEntry:
     sweep_ids: tuple[str, ...] = ()
     note: str = ""
     artifacts: str = ""
+    headlines: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def finished(self) -> bool:
@@ -79,12 +83,17 @@ class Baseline:
 def list_runs(store: OpenStore, query: str = "", limit: int | None = None) -> list[RunEntry]:
     """Every run, or the last ones, newest first."""
     found = _search(store, store.runs_experiment, query, page=limit or _PAGE)
-    return [_entry(run) for run in islice(found, limit)]
+    return [_entry(run) for run in islice(_no_grades(found), limit)]
 
 
 def list_sweeps(store: OpenStore) -> list[RunEntry]:
     """The overview of every sweep, newest first."""
-    return [_entry(run) for run in _search(store, store.sweeps_experiment)]
+    return [_entry(run) for run in _no_grades(_search(store, store.sweeps_experiment))]
+
+
+def _no_grades(runs: Iterable[Run]) -> Iterator[Run]:
+    """Without the grades of students and cohorts, which an older harness kept among runs and sweeps."""
+    return (run for run in runs if GRADING_TAG not in run.data.tags)
 
 
 def find_run(runs: Sequence[RunEntry], wanted: str) -> RunEntry:
@@ -159,7 +168,7 @@ def recent_runs(store: OpenStore, tag: str, value: str, limit: int = RECENT) -> 
     """
     query = f"tags.`{tag}` = '{value}' and attributes.status = 'FINISHED'"
     distinct: dict[str, str] = {}
-    for run in islice(_search(store, store.runs_experiment, query, page=4 * limit), 4 * limit):
+    for run in islice(_no_grades(_search(store, store.runs_experiment, query, page=4 * limit)), 4 * limit):
         distinct.setdefault(run.data.tags.get("predictions.digest", run.info.run_id), str(run.info.run_id))
     runs = []
     for run_id in list(distinct.values())[:limit]:
@@ -227,6 +236,18 @@ def _search(store: OpenStore, experiment: str, query: str = "", page: int = _PAG
             return
 
 
+def declared_by(tags: Mapping[str, str]) -> dict[str, Any]:
+    """What a run's scorecards declare as worth a column or a chart. Runs of the first format do not say it."""
+    return json.loads(tags[DECLARED_TAG]) if DECLARED_TAG in tags else dict(FIRST_DECLARED)
+
+
+def headlines_of(runs: Iterable[RunEntry]) -> dict[str, str]:
+    """The columns of a list of runs: every metric that one of them declares and one of them has, with its title."""
+    listed = list(runs)
+    declared = {metric: title for run in listed for metric, title in run.headlines.items()}
+    return {metric: title for metric, title in declared.items() if any(metric in run.metrics for run in listed)}
+
+
 def _entry(run: Run) -> RunEntry:
     tags = run.data.tags
     return RunEntry(
@@ -246,4 +267,5 @@ def _entry(run: Run) -> RunEntry:
         sweep_ids=tuple(tags.get("sweep_id", "").split()),
         note=tags.get("note", ""),
         artifacts=str(run.info.artifact_uri),
+        headlines=declared_by(tags)["headlines"],
     )

@@ -31,7 +31,7 @@ def _address(uri: str) -> str:
 
 @dataclass(frozen=True)
 class ServerStore:
-    """The MLflow server at `uri`. Runs go to `experiment`, overviews of sweeps to a second one."""
+    """The MLflow server at `uri`. Runs go to `experiment`, overviews of sweeps and grades to others."""
 
     uri: Annotated[str, AfterValidator(_address)]
     experiment: str

@@ -21,11 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenStore:
-    """A client of a store that is ready: its tables exist, and so do its two experiments."""
+    """A client of a store that is ready: its tables exist, and so do the experiments of runs and of sweeps.
+
+    Grades have an experiment of their own, which is made when the first grade is logged.
+    """
 
     client: MlflowClient
     runs_experiment: str
     sweeps_experiment: str
+    name: str
+    artifacts: Path | None = None
+
+    def grades_experiment(self) -> str:
+        """The experiment of grades: students and the overviews of cohorts."""
+        return _experiment(self.client, f"{self.name}-grades", self.artifacts)
 
 
 class Store(Protocol):
@@ -52,7 +61,7 @@ class Store(Protocol):
 
 @dataclass(frozen=True)
 class LocalStore:
-    """SQLite and a folder of artifacts under `root`. Runs go to `experiment`, overviews of sweeps to a second one."""
+    """SQLite and artifacts under `root`. Runs go to `experiment`, overviews of sweeps and grades to others."""
 
     root: str
     experiment: str
@@ -135,7 +144,7 @@ def quiet_mlflow() -> None:
 def open_experiments(client: MlflowClient, name: str, artifacts: Path | None = None) -> OpenStore:
     """The experiment of runs and the one of sweeps; `artifacts` is the folder for theirs, where the store has one."""
     runs, sweeps = (_experiment(client, each, artifacts) for each in (name, f"{name}-sweeps"))
-    return OpenStore(client, runs, sweeps)
+    return OpenStore(client, runs, sweeps, name, artifacts)
 
 
 def _experiment(client: MlflowClient, name: str, artifacts: Path | None) -> str:

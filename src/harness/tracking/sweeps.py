@@ -8,6 +8,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from harness.runs.sweeps import SweepJob
+from harness.tracking.catalog import declared_by
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 
@@ -52,6 +53,7 @@ def find_jobs(store: OpenStore, sweep_id: str) -> tuple[SweepJob, ...]:
             metrics=run.data.metrics,
             verdict=run.data.tags.get("verdict", ""),
             predictions=run.data.tags.get("predictions.digest", ""),
+            headlines=declared_by(run.data.tags)["headlines"],
         )
         for run in runs
     )
@@ -66,5 +68,7 @@ def log_overview(store: OpenStore, sweep_id: str, record: RunRecord) -> str:
 
 def last_sweep(store: OpenStore) -> str | None:
     """The sweep that was made last."""
-    runs = store.client.search_runs([store.sweeps_experiment], max_results=1, order_by=["start_time DESC"])
+    # An older harness kept the overviews of cohorts here, too.
+    newest = ["start_time DESC"]
+    runs = store.client.search_runs([store.sweeps_experiment], "tags.sweep_id LIKE '%'", max_results=1, order_by=newest)
     return runs[0].data.tags.get("sweep_id") if runs else None

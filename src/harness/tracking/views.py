@@ -10,15 +10,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from harness.results import MISTAKES
-from harness.runs.sweeps import HEADLINES, SPEED
+from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS
+from harness.tracking.catalog import FIRST_DECLARED, declared_by
 from harness.tracking.store import OpenStore
 from harness.tracking.sweeps import last_sweep, runs_page, sweep_filter
 
 VIEW = "harness"
 _TAG = f"mlflow.sharedViewState.{VIEW}"
-_COLUMNS = ("tags.`verdict`", "tags.`baseline`", *(f"metrics.`{name}`" for name in (*HEADLINES, SPEED)))
-_GAINS = tuple(f"delta/{name}" for name in ("number_f1", "ocr_accuracy", "bib_f1", "face_recall", "link_f1"))
 _CURVES = tuple(f"curve/{what}_{rate}" for what in ("bib", "face") for rate in ("precision", "recall"))
 _RUNS_SHOWN = 20
 
@@ -26,17 +24,26 @@ _RUNS_SHOWN = 20
 def start_page(store: OpenStore) -> str:
     """The chart of the last sweep, or the table of all runs where there was none; keeps the view that it shows."""
     sweep_id = last_sweep(store)
-    state = _state(sweep_filter(sweep_id) if sweep_id else "")
+    state = _state(sweep_filter(sweep_id) if sweep_id else "", _declared(store))
     store.client.set_experiment_tag(store.runs_experiment, _TAG, json.dumps(state, separators=(",", ":")))
     return runs_page(store.runs_experiment, chart=bool(sweep_id), view=VIEW)
 
 
-def _state(search: str) -> dict[str, Any]:
+def _declared(store: OpenStore) -> dict[str, Any]:
+    """What the scorecards of the newest run declare."""
+    newest = store.client.search_runs([store.runs_experiment], max_results=1, order_by=["start_time DESC"])
+    return declared_by(newest[0].data.tags) if newest else dict(FIRST_DECLARED)
+
+
+def _state(search: str, declared: dict[str, Any]) -> dict[str, Any]:
+    headlines = [*declared["headlines"], SECONDS]
+    gains = [f"delta/{metric.replace('/', '_')}" for metric in declared["gated"]]
+    mistakes = declared["mistakes"]
     charts = [
-        *_charts("headlines", "BAR", HEADLINES),
-        *_charts("gains", "BAR", _GAINS),
-        *(_card("mistakes", "IMAGE", kind, imageKeys=[kind], step=0, showRunParams=False) for kind in MISTAKES),
-        *_charts("curves", "LINE", _CURVES),
+        *_charts("headlines", "BAR", headlines),
+        *_charts("gains", "BAR", gains),
+        *(_card("mistakes", "IMAGE", kind, imageKeys=[kind], step=0, showRunParams=False) for kind in mistakes),
+        *_charts("curves", "LINE", _CURVES if mistakes else ()),
     ]
     sections = {
         "headlines": "Headlines",
@@ -44,9 +51,11 @@ def _state(search: str) -> dict[str, Any]:
         "mistakes": "Mistakes",
         "curves": "Over score threshold",
     }
+    columns = ["tags.`verdict`", "tags.`baseline`"]
+    columns += [f"metrics.`{name}`" for name in (*headlines, PHOTOS_PER_SECOND)]
     return {
         "searchFilter": search,
-        "selectedColumns": _COLUMNS,
+        "selectedColumns": columns,
         "runsHiddenMode": f"FIRST_{_RUNS_SHOWN}_RUNS",
         "compareRunCharts": charts,
         "compareRunSections": [

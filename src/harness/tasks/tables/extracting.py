@@ -26,14 +26,15 @@ class Extracted:
 
 
 def extract_tables(
-    tables: Sequence[GroundTruthTable], folder: Path, methods: Sequence[Method], min_iou: float
+    tables: Sequence[GroundTruthTable], folder: Path, methods: Sequence[Method], min_iou: float, quiet: bool = False
 ) -> Extracted:
     """Run every method on every PDF that the ground truth names. A PDF on which one fails takes its tables along."""
     contents = read_pdfs(tables, folder)
     done: list[GroundTruthTable] = []
     extractions: list[Extraction] = []
     failed: list[FailedTable] = []
-    for name, content in track(list(contents.items()), "table PDFs"):
+    pdfs = list(contents.items())
+    for name, content in pdfs if quiet else track(pdfs, "table PDFs"):
         wanted = [table for table in tables if table.pdf == name]
         try:
             found = _extract(content, wanted, methods, min_iou)

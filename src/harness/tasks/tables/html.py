@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from harness.results import ItemRates
 from harness.scoring.grids import HEADER_ROW, Cell, Grid
 from harness.tasks.tables.diffs import Diff, Status, cell_diffs, count
 from harness.tasks.tables.evaluation import Attempt, ScoredTable, TableEvaluation
+from harness.tasks.tables.rates import Means
 from harness.tasks.tables.summary import method_lines, percent, totals
 
 #: Tables whose diffs are open when the page is; the worst ones.
@@ -67,26 +67,26 @@ STYLE = """
 """
 
 
-def page(evaluation: TableEvaluation, rates: ItemRates, title: str = "Tables") -> str:
+def page(evaluation: TableEvaluation, means: Means, title: str = "Tables") -> str:
     """A page of its own."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>{escape(title)}</title><style>body {{ margin: 0; }} .tables-report {{ padding: 1em 2em; }}</style>"
-        f"</head><body>\n{section(evaluation, rates)}\n</body></html>\n"
+        f"</head><body>\n{section(evaluation, means)}\n</body></html>\n"
     )
 
 
-def section(evaluation: TableEvaluation, rates: ItemRates) -> str:
+def section(evaluation: TableEvaluation, means: Means) -> str:
     """The fragment for a report."""
     worst = sorted(evaluation.tables, key=lambda table: table.chosen.quality_score)[:OPEN]
     opened = {table.table.id for table in worst if table.chosen.quality_score < 100}
     parts = [
         f'<section class="tables-report"><style>{STYLE}</style>',
-        f"<h2>Tables</h2><p>{escape(totals(evaluation))}</p>",
+        f'<h2 id="tables">Tables</h2><p>{escape(totals(evaluation))}</p>',
         _failures(evaluation),
-        _methods(evaluation, rates),
+        _methods(evaluation, means),
         _overview(evaluation),
         _legend(),
         *(_table(table, table.table.id in opened) for table in evaluation.tables),
@@ -102,8 +102,8 @@ def _failures(evaluation: TableEvaluation) -> str:
     return f"<p><strong>Not evaluated, and in no rate:</strong></p><ul>{items}</ul>"
 
 
-def _methods(evaluation: TableEvaluation, rates: ItemRates) -> str:
-    head, *lines = method_lines(evaluation, rates)
+def _methods(evaluation: TableEvaluation, means: Means) -> str:
+    head, *lines = method_lines(evaluation, means)
     body = "".join(f"<tr><th>{escape(line[0])}</th>{_numbers(line[1:])}</tr>" for line in lines)
     return f'<div class="scroll"><table><tr>{_headings(head)}</tr>{body}</table></div><p class="note">{COLUMNS}</p>'
 

@@ -1,93 +1,100 @@
-"""What an evaluation of tables comes to: rates table by table, so that runs can be paired, and their means.
+"""What an evaluation of tables comes to: its scorecards table by table, and the means that are shown and logged.
 
-Rates are macro means: each table counts the same, however many cells it has. The rates without a method's name are
-those of the combined result, which is what a user of the methods would get.
+The rates without a method's name are those of the combined result, which is what a user of the methods would get.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from harness.results import ItemRates
-from harness.scoring.uncertainty import Interval, rate_intervals
+from harness.scoring import Declaration, Interval, ItemCounts, Tally, intervals
+from harness.scoring.table_card import TableScorecard, declare_tables
 from harness.tasks.tables.evaluation import Attempt, ScoredTable, TableEvaluation
 
-Sides = tuple[tuple[float, ...], tuple[float, ...]]
-
-#: Rates of an attempt, as a share of 1.
-_SCORES: Mapping[str, Callable[[Attempt], float]] = {
-    "fuzzy_f1": lambda attempt: attempt.comparison.fuzzy_accuracy_pct / 100,
-    "fuzzy_precision": lambda attempt: attempt.comparison.fuzzy_precision_pct / 100,
-    "fuzzy_recall": lambda attempt: attempt.comparison.fuzzy_recall_pct / 100,
-    "coverage": lambda attempt: float(attempt.extraction is not None),
-    "structural_coverage": lambda attempt: attempt.comparison.structural_coverage_pct / 100,
-}
+#: Mean rates by metric name.
+Means = Mapping[str, float]
 
 
-def item_rates(evaluation: TableEvaluation) -> ItemRates:
-    """All rates, table by table. One without a denominator on any table is left out."""
-    tables = evaluation.tables
-    rates = _attempt_rates("", [table.chosen for table in tables])
-    if len(evaluation.methods) > 1:
-        for position, method in enumerate(evaluation.methods):
-            rates |= _attempt_rates(f"_{method}", [table.attempts[position] for table in tables])
-            rates[f"table/win_rate_{method}"] = _wins(tables, position)
-        rates["table/oracle_f1"] = _mean([table.best_score / 100 for table in tables])
-    known = {name: sides for name, sides in rates.items() if sum(sides[1])}
-    return ItemRates(tuple(table.table.id for table in tables), known)
+def declared(methods: Sequence[str]) -> tuple[Declaration, ...]:
+    """The scorecards of these methods: the combined one and, where there are several, one for each."""
+    each = [declare_tables(method) for method in methods] if len(methods) > 1 else []
+    return (declare_tables(several=len(methods) > 1), *each)
 
 
-def metrics(evaluation: TableEvaluation, rates: ItemRates, spread: Mapping[str, Interval]) -> dict[str, float]:
-    """Everything that is logged: rates, intervals, what combining gains, and counts."""
-    means = {name: rate(rates, name) for name in rates.rates}
-    logged = dict(means)
-    if best := best_single(evaluation, rates):
-        logged["table/combine_gain"] = means["table/fuzzy_f1"] - means[f"table/fuzzy_f1_{best}"]
-        logged["table/oracle_gain"] = means["table/oracle_f1"] - means[f"table/fuzzy_f1_{best}"]
-    for name in HEADLINES:
-        if interval := spread.get(name):
-            key = f"interval/{name.replace('/', '_')}"
-            logged |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
-    logged |= {"count/tables": len(evaluation.tables), "count/tables_failed": len(evaluation.failed)}
-    return logged | {f"count/tables_unmatched_{method}": n for method, n in evaluation.unmatched.items()}
+def score_cards(evaluation: TableEvaluation) -> dict[str, ItemCounts]:
+    """Every scorecard table by table, by its name."""
+    combined, *each = declared(evaluation.methods)
+    cards = {combined.name: _tally([_combined(table) for table in evaluation.tables], combined)}
+    for position, card in enumerate(each):
+        cards[card.name] = _tally([_attempt(table, position) for table in evaluation.tables], card)
+    return cards
 
 
-#: Rates that carry an interval.
-HEADLINES = tuple(f"table/{name}" for name in (*_SCORES, "cell_accuracy"))
+def mean_rates(cards: Mapping[str, ItemCounts]) -> Means:
+    """The mean of each rate; one without a denominator is left out."""
+    totals = [card.total() for card in cards.values()]
+    return {
+        rate.metric: total.value(rate)
+        for total in totals
+        for rate in total.declared.rates.values()
+        if total.denominator(rate)
+    }
 
 
-def best_single(evaluation: TableEvaluation, rates: ItemRates) -> str | None:
+def table_intervals(cards: Mapping[str, ItemCounts], seed: int) -> dict[str, Interval]:
+    """A 95 % interval for each rate, by bootstrap over tables."""
+    return {metric: found for card in cards.values() for metric, found in intervals(card, seed).items()}
+
+
+def gains(evaluation: TableEvaluation, means: Means) -> dict[str, float]:
+    """What combining the methods gains over the best of them, and what always knowing the best one would."""
+    best = best_single(evaluation, means)
+    if best is None:
+        return {}
+    single = means[f"table/fuzzy_f1_{best}"]
+    combined, oracle = means["table/fuzzy_f1"], means["table/oracle_f1"]
+    return {"table/combine_gain": combined - single, "table/oracle_gain": oracle - single}
+
+
+def metrics(evaluation: TableEvaluation, means: Means) -> dict[str, float]:
+    """What is logged beside the scorecards."""
+    unmatched = {f"count/tables_unmatched_{method}": float(n) for method, n in evaluation.unmatched.items()}
+    return gains(evaluation, means) | {"count/tables_failed": float(len(evaluation.failed))} | unmatched
+
+
+def best_single(evaluation: TableEvaluation, means: Means) -> str | None:
     """The method with the best mean F1, the first of equals; None where there is nothing to choose."""
     if len(evaluation.methods) < 2 or not evaluation.tables:
         return None
-    return max(evaluation.methods, key=lambda method: rate(rates, f"table/fuzzy_f1_{method}"))
+    return max(evaluation.methods, key=lambda method: means[f"table/fuzzy_f1_{method}"])
 
 
-def rate(rates: ItemRates, name: str) -> float:
-    """The mean of one rate."""
-    above, below = rates.rates[name]
-    return sum(above) / sum(below)
+def _tally(cards: Sequence[TableScorecard], card: Declaration) -> ItemCounts:
+    return Tally.of_cards(TableScorecard, cards).items(card)
 
 
-def intervals(rates: ItemRates, seed: int) -> dict[str, Interval]:
-    """A 95 % interval for each rate, by bootstrap over tables."""
-    return rate_intervals(rates.rates, seed)
+def _combined(table: ScoredTable) -> TableScorecard:
+    return _card(table.chosen, oracle_f1=table.best_score / 100)
 
 
-def _attempt_rates(suffix: str, attempts: Sequence[Attempt]) -> dict[str, Sides]:
-    rates = {f"table/{name}{suffix}": _mean([score(item) for item in attempts]) for name, score in _SCORES.items()}
-    compared = [item.comparison for item in attempts]
-    rates[f"table/cell_accuracy{suffix}"] = (
-        tuple(item.cell_accuracy_pct / 100 for item in compared),
-        tuple(float(item.comparable_cells > 0) for item in compared),
-    )
-    return rates
-
-
-def _wins(tables: Sequence[ScoredTable], position: int) -> Sides:
+def _attempt(table: ScoredTable, position: int) -> TableScorecard:
     """A table that no method scores on has no winner, and does not count."""
-    return tuple(table.wins[position] for table in tables), tuple(float(table.best_score > 0) for table in tables)
+    return _card(table.attempts[position], wins=table.wins[position], winnable=int(table.best_score > 0))
 
 
-def _mean(values: Sequence[float]) -> Sides:
-    return tuple(values), (1.0,) * len(values)
+def _card(attempt: Attempt, wins: float = 0.0, winnable: int = 0, oracle_f1: float = 0.0) -> TableScorecard:
+    compared = attempt.comparison
+    comparable = compared.comparable_cells > 0
+    return TableScorecard(
+        tables=1,
+        extracted=int(attempt.extraction is not None),
+        comparable=int(comparable),
+        winnable=winnable,
+        fuzzy_f1=compared.fuzzy_accuracy_pct / 100,
+        fuzzy_precision=compared.fuzzy_precision_pct / 100,
+        fuzzy_recall=compared.fuzzy_recall_pct / 100,
+        structural_coverage=compared.structural_coverage_pct / 100,
+        cell_accuracy=compared.cell_accuracy_pct / 100 if comparable else 0.0,
+        wins=wins,
+        oracle_f1=oracle_f1,
+    )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.results import ItemRates
-from harness.scoring.uncertainty import Interval
+from harness.scoring import Interval, ItemCounts, format_scorecard
 from harness.tasks.tables.evaluation import TableEvaluation
-from harness.tasks.tables.rates import best_single, metrics, rate
+from harness.tasks.tables.rates import Means, best_single, gains, mean_rates, metrics
 
 #: Tables that the terminal lists, worst first.
 LISTED = 10
@@ -31,46 +30,48 @@ def percent(value: float) -> str:
     return "99.9%" if 99.95 <= value < 100 else f"{value:.1f}%"
 
 
-def method_lines(evaluation: TableEvaluation, rates: ItemRates) -> list[tuple[str, ...]]:
+def method_lines(evaluation: TableEvaluation, means: Means) -> list[tuple[str, ...]]:
     """A table of methods: a heading, a line a method and, where there are several, what combining them gives."""
     several = len(evaluation.methods) > 1
     lines: list[tuple[str, ...]] = [("method", *_HEADINGS)]
     for method in evaluation.methods:
         suffix = f"_{method}" if several else ""
-        wins = _shown(rates, f"table/win_rate_{method}")
-        lines.append((method, *_scores(rates, suffix), wins, str(evaluation.unmatched[method])))
+        wins = _shown(means, f"table/win_rate_{method}")
+        lines.append((method, *_scores(means, suffix), wins, str(evaluation.unmatched[method])))
     if several:
-        lines.append(("combined", *_scores(rates, ""), "", ""))
-        lines.append(("best of each", _shown(rates, "table/oracle_f1"), *[""] * (len(_HEADINGS) - 1)))
+        lines.append(("combined", *_scores(means, ""), "", ""))
+        lines.append(("best of each", _shown(means, "table/oracle_f1"), *[""] * (len(_HEADINGS) - 1)))
     return lines
 
 
 def format_tables(
-    evaluation: TableEvaluation, rates: ItemRates, spread: Mapping[str, Interval], note: str = ""
-) -> list[str]:
-    """The lines that the terminal shows."""
+    evaluation: TableEvaluation, cards: Mapping[str, ItemCounts], spread: Mapping[str, Interval], note: str = ""
+) -> str:
+    """The scorecard and what is told beyond it, for a terminal."""
+    card = format_scorecard(*(card.total() for card in cards.values()), intervals=spread)
+    return f"{card}\n\n{method_text(evaluation, mean_rates(cards), note)}"
+
+
+def method_text(evaluation: TableEvaluation, means: Means, note: str = "") -> str:
+    """What is told beyond the scorecard: method by method, what combining gains, and the worst tables."""
     notes = "; ".join(filter(None, (totals(evaluation), note)))
-    lines = [f"Tables  ({notes})"]
-    for label, name in (("fuzzy F1", "fuzzy_f1"), ("precision", "fuzzy_precision"), ("recall", "fuzzy_recall")):
-        interval = spread.get(f"table/{name}")
-        shown = f"[{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
-        lines.append(f"  {label:<17} {_shown(rates, f'table/{name}'):>8}  {shown:<16}".rstrip())
-    lines += ["", *_aligned(method_lines(evaluation, rates))]
-    if best := best_single(evaluation, rates):
-        found = metrics(evaluation, rates, {})
+    lines = [f"Methods  ({notes})", *_aligned(method_lines(evaluation, means))]
+    if best := best_single(evaluation, means):
+        found = gains(evaluation, means)
         gain = f"combined {found['table/combine_gain'] * 100:+.1f} points over {best} alone"
         lines += ["", f"  {gain}; the best of each table would be {found['table/oracle_gain'] * 100:+.1f}"]
     if evaluation.tables:
         lines += ["", *_aligned(_worst(evaluation))]
     lines += [f"  not evaluated: {item.table.id}: {item.reason}" for item in evaluation.failed]
-    return lines
+    return "\n".join(lines)
 
 
-def to_dict(evaluation: TableEvaluation, rates: ItemRates) -> dict[str, Any]:
+def to_dict(evaluation: TableEvaluation, cards: Mapping[str, ItemCounts]) -> dict[str, Any]:
     """All of it as plain data: the means, and for each table every method's comparison."""
+    means = mean_rates(cards)
     return {
         "methods": list(evaluation.methods),
-        "metrics": metrics(evaluation, rates, {}),
+        "metrics": {**means, "count/tables": len(evaluation.tables), **metrics(evaluation, means)},
         "tables": [
             {
                 "table_id": scored.table.id,
@@ -102,12 +103,12 @@ def _worst(evaluation: TableEvaluation) -> list[tuple[str, ...]]:
     return lines
 
 
-def _scores(rates: ItemRates, suffix: str) -> tuple[str, ...]:
-    return tuple(_shown(rates, f"table/{name}{suffix}") for name in _COLUMNS)
+def _scores(means: Means, suffix: str) -> tuple[str, ...]:
+    return tuple(_shown(means, f"table/{name}{suffix}") for name in _COLUMNS)
 
 
-def _shown(rates: ItemRates, name: str) -> str:
-    return percent(rate(rates, name) * 100) if name in rates.rates else "n/a"
+def _shown(means: Means, name: str) -> str:
+    return percent(means[name] * 100) if name in means else "n/a"
 
 
 def _aligned(lines: list[tuple[str, ...]]) -> list[str]:

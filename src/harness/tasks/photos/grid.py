@@ -11,9 +11,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.report.mistakes import Mistake, Shots
-from harness.report.pictures import with_caption
-from harness.results import MISTAKES
+from harness.tasks.photos.mistakes import Mistake, Shots
+from harness.tasks.photos.pictures import with_caption
 
 #: The tag by which MLflow's UI knows that a run has images.
 IMAGES_TAG = "mlflow.loggedImages"
@@ -21,9 +20,9 @@ FOLDER = "images"
 MOST_OF_A_KIND = 8
 
 
-def pick_mistakes(found: Sequence[Mistake]) -> list[Mistake]:
-    """The first few of each kind."""
-    return [item for kind in MISTAKES for item in [m for m in found if m.kind == kind][:MOST_OF_A_KIND]]
+def pick_mistakes(found: Sequence[Mistake], kinds: Sequence[str]) -> list[Mistake]:
+    """The first few of each of these kinds."""
+    return [item for kind in kinds for item in [m for m in found if m.kind == kind][:MOST_OF_A_KIND]]
 
 
 def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shots]) -> dict[str, str]:
@@ -35,7 +34,7 @@ def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shot
     images = folder / FOLDER
     images.mkdir()
     now = int(time.time() * 1000)
-    for kind in MISTAKES:
+    for kind in dict.fromkeys(item.kind for item in picked):
         for step, mistake in enumerate(item for item in picked if item.kind == kind):
             picture = with_caption(shots[mistake.photo.sha256].parts[mistake.box], mistake.words, mistake.photo.name)
             name = f"{kind}+step+{step}+timestamp+{now}+{uuid.uuid4()}"

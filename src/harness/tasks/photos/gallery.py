@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.report.content import RunReport
-from harness.report.grid import pick_mistakes
-from harness.report.mistakes import Mistake, ReadPhoto, Shots, mistakes, take_shots
-from harness.results import EvaluatedPhoto, Evaluation
-from harness.runs.comparison import LEDGER, Change, Comparison, PhotoChange
+from harness.runs.archive import PHOTOS
+from harness.runs.comparison import Change, Comparison, ItemChange
+from harness.runs.suspects import Suspect
+from harness.scoring import ItemCounts
+from harness.scoring.detection import Thresholds
+from harness.tasks.photos.grid import pick_mistakes
+from harness.tasks.photos.mistakes import Mistake, ReadPhoto, Shots, mistakes, take_shots
+from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.types import Box
 
 #: What all scorecards say of one photo.
-ChangedPhoto = tuple[PhotoChange, ...]
+ChangedPhoto = tuple[ItemChange, ...]
 
 #: Photos that are drawn as the worst; cut-outs of mistakes come from more of them.
 WORST_PHOTOS, LOOKED_AT = 6, 12
@@ -31,37 +34,45 @@ class Gallery:
     broken: tuple[ChangedPhoto, ...]
     fixed: tuple[ChangedPhoto, ...]
     mistakes: tuple[Mistake, ...]
+    suspects: tuple[Suspect, ...]
     shots: Mapping[str, Shots]
 
 
-def make_gallery(report: RunReport, read_photo: ReadPhoto) -> Gallery:
+def make_gallery(
+    photos: Sequence[EvaluatedPhoto],
+    cards: Mapping[str, ItemCounts],
+    comparison: Comparison | None,
+    suspects: Sequence[Suspect],
+    thresholds: Thresholds,
+    read_photo: ReadPhoto,
+) -> Gallery:
     """Choose what is shown of a run, and read it."""
-    evaluation, suspects = report.evaluation, report.suspects[:MOST_SUSPECTS]
-    broken, fixed = changed_photos(report.comparable)
-    worst = [evaluation.evaluated[position] for position in worst_photos(evaluation)[:LOOKED_AT]]
-    changed = {photo[0].sha256 for photo in (*broken[:MOST_CHANGED], *fixed[:MOST_CHANGED])}
+    suspects = suspects[:MOST_SUSPECTS]
+    broken, fixed = changed_photos(comparison)
+    worst = [photos[position] for position in worst_photos(cards)[:LOOKED_AT]]
+    changed = {photo[0].id for photo in (*broken[:MOST_CHANGED], *fixed[:MOST_CHANGED])}
     wanted = changed | {item.sha256 for item in suspects} | {photo.sha256 for photo in worst}
-    others = [photo for photo in evaluation.evaluated if photo.sha256 in wanted and photo not in worst]
-    picked = pick_mistakes(list(mistakes([*worst, *others], evaluation.thresholds)))
+    others = [photo for photo in photos if photo.sha256 in wanted and photo not in worst]
+    kinds = [kind for card in cards.values() for kind in card.declared.mistakes]
+    picked = pick_mistakes(list(mistakes([*worst, *others], thresholds)), kinds)
     boxes: dict[str, list[Box]] = {}
     for sha256, box in [(item.photo.sha256, item.box) for item in picked] + [(s.sha256, s.box) for s in suspects]:
         boxes.setdefault(sha256, []).append(box)
-    return Gallery(
-        tuple(worst[:WORST_PHOTOS]), broken, fixed, tuple(picked), take_shots([*worst, *others], boxes, read_photo)
-    )
+    shots = take_shots([item.photo for item in (*worst, *others)], boxes, read_photo)
+    return Gallery(tuple(worst[:WORST_PHOTOS]), broken, fixed, tuple(picked), tuple(suspects), shots)
 
 
 def changed_photos(comparison: Comparison | None) -> tuple[tuple[ChangedPhoto, ...], tuple[ChangedPhoto, ...]]:
     """The photos on which something is newly broken, and those on which things are only fixed; most changed first."""
-    kinds = comparison.by_photo() if comparison else {}
+    kinds = comparison.by_item(PHOTOS) if comparison else {}
     broken = kinds.get(Change.BROKEN, ()) + kinds.get(Change.MIXED, ())
     return broken, tuple(reversed(kinds.get(Change.FIXED, ())))
 
 
-def worst_photos(evaluation: Evaluation) -> list[int]:
+def worst_photos(cards: Mapping[str, ItemCounts]) -> list[int]:
     """Positions of the photos with errors, those with most of them first."""
-    tallies = evaluation.scores.tallies
-    columns = [tallies[name].column(field).tolist() for name, (_, counts) in LEDGER.items() for field in counts[1:]]
+    kept = [(card, card.declared.ledger) for card in cards.values() if card.declared.ledger is not None]
+    columns = [card.columns[name].tolist() for card, ledger in kept for name in (ledger.invented, ledger.missed)]
     errors = [sum(row) for row in zip(*columns, strict=True)]
     ranked = sorted(range(len(errors)), key=lambda position: (-errors[position], position))
     return [position for position in ranked if errors[position]]

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.report.pictures import LONG_SIDE, Image, outline, scaled
-from harness.results import EvaluatedPhoto, PhotoItem, Thresholds
+from harness.references.sets import ReferencePhoto
 from harness.scoring.bibs import detect_bibs, is_complete
-from harness.scoring.detection import Detection
+from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
+from harness.tasks.photos.pictures import LONG_SIDE, Image, outline, scaled
+from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.types import BibBox, Box, FaceBox
 
 CROP_SIDE = 256
@@ -82,7 +83,9 @@ def _name(box: BibBox | FaceBox) -> str:
     return f"bib {box.number or ''}".strip() if isinstance(box, BibBox) else "face"
 
 
-def take_shots(photos: Iterable[PhotoItem], boxes: Mapping[str, Iterable[Box]], read: ReadPhoto) -> dict[str, Shots]:
+def take_shots(
+    photos: Iterable[ReferencePhoto], boxes: Mapping[str, Iterable[Box]], read: ReadPhoto
+) -> dict[str, Shots]:
     """Read each photo once, and keep of it what is shown: by SHA-256, with the parts that are asked for."""
     shots: dict[str, Shots] = {}
     for photo in photos:

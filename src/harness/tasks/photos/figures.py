@@ -1,4 +1,4 @@
-"""The figures of a run and of a sweep.
+"""The figures of a run on photos.
 
 Bibs and faces differ in colour, and in marker or hatching too. Every bar carries its count.
 """
@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.report.canvas import FAINT, Picture, draw
-from harness.runs.sweeps import QUALITY, SECONDS, SweepJob, pareto_front
+from harness.report.canvas import FAINT, WIDTH, Picture, draw, percent_axis
 from harness.scoring import Behaviour, Slice
 from harness.scoring.error_types import ErrorScorecard
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = {"bib": "#0072b2", "face": "#d55e00"}
 MARKERS, LINES, HATCHES = {"bib": "o", "face": "s"}, {"bib": "-", "face": "--"}, {"bib": "", "face": "///"}
 MOST_SLICES = 24
-WIDTH = 9.6
 
 
 def run_figures(
@@ -42,13 +39,6 @@ def run_figures(
     return tuple(pictures)
 
 
-def pareto_figure(jobs: Sequence[SweepJob]) -> Picture | None:
-    """Quality against seconds, with the front; None where no job has both."""
-    if not pareto_front(jobs):
-        return None
-    return draw("pareto", "Quality against time", (WIDTH, 4.8), lambda it: _pareto(it, jobs))
-
-
 def _has_curve(behaviour: Behaviour) -> bool:
     return any(point.recall is not None and point.precision is not None for point in behaviour.curve)
 
@@ -68,11 +58,11 @@ def _precision_recall(figure: Figure, behaviours: Mapping[str, Behaviour]) -> No
     left.set(xlabel="recall", ylabel="precision", title="Precision and recall (mark: as run)")
     right.set(xlabel="least score that is kept", title="What another threshold would do")
     for axes in (left, right):
-        _percent(axes, "y")
+        percent_axis(axes, "y")
         axes.set_ylim(-0.02, 1.03)
         axes.legend(loc="lower left")
     left.set_xlim(-0.02, 1.03)
-    _percent(left, "x")
+    percent_axis(left, "x")
 
 
 def _reliability(figure: Figure, behaviours: Mapping[str, Behaviour]) -> None:
@@ -97,7 +87,7 @@ def _reliability(figure: Figure, behaviours: Mapping[str, Behaviour]) -> None:
             title=f"{what}: calibration error {card.ece or 0:.1%}, n={card.n}", xlabel="score", ylabel="share right"
         )
         axes.set(xlim=(-0.02, 1.05), ylim=(-0.04, 1.08))
-        _percent(axes, "y")
+        percent_axis(axes, "y")
 
 
 def _error_types(figure: Figure, errors: Mapping[str, ErrorScorecard]) -> None:
@@ -141,38 +131,6 @@ def _slices(figure: Figure, slices: Sequence[Slice]) -> None:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set(xlim=(0, 1.22), xticks=[0, 0.25, 0.5, 0.75, 1])
-    _percent(axes, "x")
+    percent_axis(axes, "x")
     left_out = f" ({len(slices) - len(worst)} better ones left out)" if len(worst) < len(slices) else ""
     axes.set(xlabel="recall", title=f"Recall by tag, worst first{left_out}")
-
-
-def _pareto(figure: Figure, jobs: Sequence[SweepJob]) -> None:
-    front = pareto_front(jobs)
-    others = [job for job in jobs if job.finished and job not in front and {QUALITY, SECONDS} <= job.metrics.keys()]
-    axes = figure.subplots()
-    seconds, quality = [job.metrics[SECONDS] for job in front], [job.metrics[QUALITY] for job in front]
-    axes.step(seconds, quality, where="post", color=COLOURS["bib"], linewidth=1.5, alpha=0.6)
-    axes.plot(seconds, quality, "o", color=COLOURS["bib"], markersize=9, label="on the front")
-    if others:
-        x, y = [job.metrics[SECONDS] for job in others], [job.metrics[QUALITY] for job in others]
-        axes.plot(
-            x, y, "x", color=COLOURS["face"], markersize=8, markeredgewidth=2, label="another is better or cheaper"
-        )
-    for job in (*front, *others):
-        place = (job.metrics[SECONDS], job.metrics[QUALITY])
-        beside = (8, 6) if job in front else (8, -13)
-        axes.annotate(_short(job.name), place, textcoords="offset points", xytext=beside, fontsize=9)
-    _percent(axes, "y")
-    axes.margins(x=0.15, y=0.15)
-    axes.set(xlabel="seconds in the pipeline", ylabel="number F1", title="Quality against time")
-    axes.legend(loc="lower right")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 36 else f"{name[:35]}…"
-
-
-def _percent(axes: Axes, which: str) -> None:
-    from matplotlib.ticker import PercentFormatter
-
-    (axes.yaxis if which == "y" else axes.xaxis).set_major_formatter(PercentFormatter(1, decimals=0))

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.results import EvaluatedPhoto, Thresholds
+from harness.references.sets import ReferencePhoto
 from harness.scoring.bibs import detect_bibs, is_complete
-from harness.scoring.detection import Detection
+from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
-from harness.types import BibBox, FaceBox
+from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
 
 Image = NDArray[np.uint8]
 
@@ -26,12 +26,16 @@ DARK = (32, 32, 32)
 GREEN, RED, ORANGE, GREY = (60, 160, 40), (40, 40, 220), (0, 140, 255), (150, 150, 150)
 
 
-def draw_photo(photo: EvaluatedPhoto, pixels: Image, thresholds: Thresholds, long_side: int = LONG_SIDE) -> bytes:
+def draw_photo(
+    photo: ReferencePhoto,
+    found: PhotoPrediction,
+    pixels: Image,
+    thresholds: Thresholds,
+    long_side: int = LONG_SIDE,
+) -> bytes:
     """The annotated photo as JPEG, with a legend where it is wide enough to be read."""
-
-    image = scaled(pixels, long_side)
-    labels, found = photo.labels, photo.prediction
-    _draw_links(image, photo)
+    image, labels = scaled(pixels, long_side), photo.labels
+    _draw_links(image, labels, found)
     _draw_boxes(image, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
     _draw_boxes(image, detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
     if long_side == LONG_SIDE:
@@ -105,11 +109,11 @@ def _name(box: BibBox | FaceBox) -> str:
     return (box.number or "bib") if isinstance(box, BibBox) else "face"
 
 
-def _draw_links(image: Image, photo: EvaluatedPhoto) -> None:
+def _draw_links(image: Image, labels: PhotoLabels, found: PhotoPrediction) -> None:
     """Labelled links as broad green lines, proposed ones as thin orange lines on top of them."""
     import cv2
 
-    for side, colour, width in ((photo.labels, GREEN, 6), (photo.prediction, ORANGE, 2)):
+    for side, colour, width in ((labels, GREEN, 6), (found, ORANGE, 2)):
         bibs, faces = side.bibs or (), side.faces or ()
         for link in side.links or ():
             start, end = _centre(image, bibs[link.bib_index]), _centre(image, faces[link.face_index])

@@ -1,0 +1,84 @@
+"""From photos to predictions: the pipeline on every photo of a set, each failing alone."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from harness.base.errors import PhotoError
+from harness.base.progress import track
+from harness.pipeline import Pipeline
+from harness.pipeline.cache import StageCache
+from harness.pipeline.looks import Look
+from harness.references.photos import OpenedPhoto, open_photo
+from harness.references.sets import ReferencePhoto
+from harness.types import PhotoLabels, PhotoPrediction
+
+
+@dataclass(frozen=True)
+class EvaluatedPhoto:
+    """A photo with what the pipeline said about it, the seconds that each stage took and how often the cache helped."""
+
+    photo: ReferencePhoto
+    prediction: PhotoPrediction
+    seconds: Mapping[str, float]
+    hits: Mapping[str, int]
+    misses: Mapping[str, int]
+    steps: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """What the photo is called."""
+        return self.photo.name
+
+    @property
+    def sha256(self) -> str:
+        """The photo's hash."""
+        return self.photo.sha256
+
+    @property
+    def labels(self) -> PhotoLabels:
+        """What people said about it."""
+        return self.photo.labels
+
+
+@dataclass(frozen=True)
+class FailedPhoto:
+    """A photo that could not be evaluated, and why; `details` has the traceback of an unexpected error."""
+
+    photo: ReferencePhoto
+    reason: str
+    details: str = ""
+
+
+def predict(
+    pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None, quiet: bool = False
+) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
+    """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
+    evaluated, failed = [], []
+    for photo, opened in zip(photos if quiet else track(photos, "photos"), opened_ahead(photos), strict=True):
+        try:
+            look = Look(opened.result(), cache)
+            prediction = pipeline.predict(look)
+        except PhotoError as error:
+            failed.append(FailedPhoto(photo, str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
+            failed.append(FailedPhoto(photo, f"{type(error).__name__}: {error}", traceback.format_exc()))
+        else:
+            evaluated.append(EvaluatedPhoto(photo, prediction, look.seconds, look.hits, look.misses, look.steps))
+    if cache:
+        cache.prune()
+    return tuple(evaluated), tuple(failed)
+
+
+def opened_ahead(photos: Sequence[ReferencePhoto]) -> Iterator[Future[OpenedPhoto]]:
+    """Read and check each photo while the pipeline is busy with the one before it; no more than one waits in memory."""
+    with ThreadPoolExecutor(1) as pool:
+        ahead = [pool.submit(open_photo, photo.path, photo.sha256) for photo in photos[:1]]
+        for photo in photos[1:]:
+            current = ahead.pop()
+            ahead.append(pool.submit(open_photo, photo.path, photo.sha256))
+            yield current
+        yield from ahead

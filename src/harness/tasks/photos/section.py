@@ -1,0 +1,163 @@
+"""The photos' part of a report: what is newly broken and fixed, the worst photos, errors, curves and label suspects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from harness.report.canvas import Picture, write_pictures
+from harness.report.html import Inlined, render
+from harness.runs.comparison import Comparison
+from harness.runs.plan import Showing, Shown, Table
+from harness.runs.suspects import Suspect
+from harness.scoring import BibErrorScorecard, FaceErrorScorecard, LinkScorecard, number_status
+from harness.scoring.cards import Counted
+from harness.scoring.detection import Thresholds
+from harness.scoring.links import CAUSES
+from harness.scoring.numbers import expected_numbers, read_numbers
+from harness.tasks.photos.figures import run_figures
+from harness.tasks.photos.gallery import MOST_CHANGED, MOST_SUSPECTS, ChangedPhoto, Gallery, make_gallery
+from harness.tasks.photos.grid import write_grid
+from harness.tasks.photos.mistakes import ReadPhoto, mistakes
+from harness.tasks.photos.pictures import draw_photo, jpeg
+from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto
+from harness.tasks.photos.scores import Scores
+from harness.types import BibBox, PhotoPrediction
+
+PICTURE_SIDE = 720
+LEGEND = (
+    "Green frame: found. Red: MISSED, or misread. Orange: FALSE. Grey: not scored. Broad green line: a labelled link; "
+    "thin orange line: a proposed one."
+)
+MEANINGS = {
+    "bib_missed": "the face was found, its bib was not",
+    "face_missed": "the bib was found, its face was not",
+    "both_missed": "neither bib nor face was found",
+    "not_linked": "both were found, and left without a partner",
+    "linked_wrong": "both were found, and one of them linked elsewhere",
+}
+
+
+def show_photos(
+    showing: Showing,
+    photos: Sequence[EvaluatedPhoto],
+    scores: Scores,
+    thresholds: Thresholds,
+    suspects: Sequence[Suspect],
+    read_photo: ReadPhoto,
+) -> Shown:
+    """Write pictures and figures into the folder, and make the photos' part of the report."""
+    folder, comparison = showing.folder, showing.comparison
+    gallery = make_gallery(photos, scores.cards, comparison, suspects, thresholds, read_photo)
+    for rank, photo in enumerate(gallery.worst, start=1):
+        picture = draw_photo(photo.photo, photo.prediction, gallery.shots[photo.sha256].whole, thresholds)
+        (folder / f"worst_{rank}.jpg").write_bytes(picture)
+    tags = write_grid(folder, gallery.mistakes, gallery.shots)
+    cards = scores.counted()
+    errors = {
+        what: kind.from_dict(cards[kind.DECLARED.name].counts)
+        for what, kind in (("bib", BibErrorScorecard), ("face", FaceErrorScorecard))
+        if kind.DECLARED.name in cards
+    }
+    figures = run_figures(scores.behaviours, scores.slices, errors)
+    write_pictures(folder, figures)
+    left_out = max(0, len(suspects) - MOST_SUSPECTS)
+    return Shown(_html(photos, cards, thresholds, comparison, gallery, figures, left_out), tags)
+
+
+def _html(
+    photos: Sequence[EvaluatedPhoto],
+    cards: Mapping[str, Counted],
+    thresholds: Thresholds,
+    comparison: Comparison | None,
+    gallery: Gallery,
+    figures: Sequence[Picture],
+    suspects_left_out: int,
+) -> str:
+    drawn = _Drawn(photos, thresholds, comparison, gallery)
+    links = cards.get(LinkScorecard.DECLARED.name)
+    return render(
+        "photos.html",
+        legend=LEGEND,
+        compared=comparison is not None,
+        broken=list(drawn.changed(gallery.broken)),
+        fixed=list(drawn.changed(gallery.fixed)),
+        worst=[drawn.worst(photo) for photo in gallery.worst],
+        linked=links is not None,
+        causes=list(_causes(links)) if links else [],
+        figures={figure.name: {"svg": Markup(figure.svg)} for figure in figures},  # made here, escaped by matplotlib
+        suspects=list(drawn.suspects()),
+        suspects_left_out=suspects_left_out,
+    )
+
+
+class _Drawn:
+    """Draws the photos of a report into its page."""
+
+    def __init__(
+        self,
+        photos: Sequence[EvaluatedPhoto],
+        thresholds: Thresholds,
+        comparison: Comparison | None,
+        gallery: Gallery,
+    ) -> None:
+        self.thresholds = thresholds
+        self.photos = {photo.sha256: photo for photo in photos}
+        self.before = comparison.base.predictions() if comparison else {}
+        self.gallery, self.inlined = gallery, Inlined()
+
+    def photo(self, photo: EvaluatedPhoto, found: PhotoPrediction) -> str | None:
+        shots = self.gallery.shots
+        if photo.sha256 not in shots:
+            return None
+        return self.inlined.jpeg(
+            draw_photo(photo.photo, found, shots[photo.sha256].whole, self.thresholds, PICTURE_SIDE)
+        )
+
+    def worst(self, photo: EvaluatedPhoto) -> dict[str, Any]:
+        words = ", ".join(mistake.words for mistake in mistakes([photo], self.thresholds)) or "links are wrong"
+        return {"name": photo.name, "words": words, "after": self.photo(photo, photo.prediction)}
+
+    def changed(self, photos: Iterable[ChangedPhoto]) -> Iterator[dict[str, Any]]:
+        for place, changes in enumerate(photos):
+            photo = self.photos[changes[0].id]
+            before = self.photo(photo, self.before[photo.sha256]) if place < MOST_CHANGED else None
+            after = self.photo(photo, photo.prediction) if before else None
+            words = "; ".join(change.words() for change in changes)
+            yield {"name": photo.name, "words": words, "before": before if after else None, "after": after}
+
+    def suspects(self) -> Iterator[dict[str, Any]]:
+        for item in self.gallery.suspects:
+            what = f"bib {item.box.number or ''}".strip() if isinstance(item.box, BibBox) else "face"
+            image = self.inlined.jpeg(jpeg(self.gallery.shots[item.sha256].parts[item.box]))
+            yield {"name": self.photos[item.sha256].name, "what": what, "reason": item.reason, "image": image}
+
+
+def _causes(links: Counted) -> Iterator[dict[str, Any]]:
+    missed = links.counts.get("link_fn", 0)
+    for cause in CAUSES if missed else ():
+        count = links.counts.get(cause, 0)
+        share, meaning = f"{count / missed:.0%}", MEANINGS[cause]
+        yield {"name": cause.replace("_", " "), "count": count, "share": share, "meaning": meaning}
+
+
+def photo_table(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto], scores: Scores) -> Table:
+    """One row a photo: what was expected, what was read, what went wrong. Failed photos stand last."""
+    gap: list[Any] = [None] * len(failed)
+    everyone = [*(item.photo for item in photos), *(item.photo for item in failed)]
+    table: dict[str, list[Any]] = {
+        "photo": [photo.name for photo in everyone],
+        "status": [str(number_status(item.labels, item.prediction)) for item in photos] + ["FAILED"] * len(failed),
+        "expected": [" ".join(sorted(expected_numbers(photo.labels))) for photo in everyone],
+        "read": [" ".join(sorted(read_numbers(item.prediction))) for item in photos] + gap,
+    }
+    for name, card in scores.cards.items():
+        if (ledger := card.declared.ledger) is not None:
+            for short, count in (("tp", ledger.found), ("fp", ledger.invented), ("fn", ledger.missed)):
+                table[f"{name}_{short}"] = [*card.columns[count].tolist(), *gap]
+    table["seconds"] = [round(sum(item.seconds.values()), 3) for item in photos] + gap
+    table["error"] = [None] * len(photos) + [item.reason for item in failed]
+    table["sha256"] = [photo.sha256 for photo in everyone]
+    return table
