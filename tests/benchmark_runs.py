@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from harness.runs.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
-from harness.runs.gate import Gate, Rule
+from harness.runs.archive import BenchmarkRun, FailedItem, Item, PhotoDetail, RunMetadata, TaskData, TaskRun
+from harness.runs.gate import Gate, Rule, RuleChange
 from harness.scoring import FaceScorecard, NumberScorecard
+from harness.scoring.cards import Count
 
 #: What one photo counts: found, invented, missed.
 Photo = tuple[int, int, int]
 
+PASSED = PhotoDetail("PASS")
 METADATA = RunMetadata(
     timestamp="2026-01-02T03:04:05+00:00",
     git_commit="c0ffee",
@@ -30,18 +32,13 @@ METADATA = RunMetadata(
 
 
 def gate(strict: bool = False, **rules: Rule) -> Gate:
-    """A gate over `section__metric` rules; by default over the recall of faces alone."""
+    """A gate over `section__metric` rules alone; by default over the recall of faces."""
     chosen = rules or {"face__recall": Rule()}
-    metrics: dict[str, dict[str, Rule]] = {}
+    metrics: dict[str, dict[str, RuleChange]] = {}
     for name, rule in chosen.items():
         section, _, metric = name.partition("__")
-        metrics.setdefault(section, {})[metric] = rule
-    return Gate(strict, metrics)
-
-
-def _face_card(faces: Sequence[Photo]) -> FaceScorecard:
-    found, invented, missed = np.array(faces).reshape(-1, 3).sum(axis=0).tolist()
-    return FaceScorecard(found, invented, missed, photos=len(faces))
+        metrics.setdefault(section, {})[metric] = RuleChange(**asdict(rule))
+    return Gate(strict, metrics, declared=False)
 
 
 def benchmark_run(
@@ -49,25 +46,32 @@ def benchmark_run(
     numbers: Sequence[Photo] | None = None,
     failed: Sequence[str] = (),
     metrics: Mapping[str, float] | None = None,
+    tasks: Mapping[str, TaskRun] | None = None,
     **metadata: Any,
 ) -> BenchmarkRun:
-    """A run with a face scorecard, and a number scorecard where numbers are given; photos are named by their place."""
-    photos = []
-    for place, (found, invented, missed) in enumerate(faces):
-        face = {"detection_tp": found, "detection_fp": invented, "detection_fn": missed, "photos": 1}
-        counts: dict[str, dict[str, int]] = {"face": face}
-        if numbers is not None:
-            counts["number"] = dict(zip(("number_tp", "number_fp", "number_fn"), numbers[place], strict=True))
-        photos.append(PhotoResult(f"{place:03}.jpg", f"{place:064x}", "PASS", counts=counts))
-    run = BenchmarkRun(
-        metadata=replace(METADATA, **metadata),
-        metrics={},
-        photo_results=tuple(photos),
-        failed_photos=tuple(
-            FailedResult(name, f"{'f' * 60}{row:04}", "not an image") for row, name in enumerate(failed)
-        ),
-        face_scorecard=_face_card(faces),
-        number_scorecard=None if numbers is None else NumberScorecard(*np.array(numbers).sum(axis=0).tolist()),
+    """A run with a face scorecard, and a number scorecard where numbers are given; photos are named by their place.
+
+    `tasks` are what it has evaluated beside the photos.
+    """
+    meta = replace(METADATA, **metadata)
+    rows: dict[str, list[dict[str, Count]]] = {
+        "face": [dict(FaceScorecard(*row, photos=1).counted().counts) for row in faces]
+    }
+    if numbers is not None:
+        rows["number"] = [dict(NumberScorecard(*row, photos=1).counted().counts) for row in numbers]
+    items = tuple(
+        Item(f"{place:064x}", f"{place:03}.jpg", {name: counts[place] for name, counts in rows.items()}, photo=PASSED)
+        for place in range(len(faces))
     )
+    kinds = {"face": FaceScorecard, "number": NumberScorecard}
+    totals = {name: np.array([list(row.values()) for row in each]).sum(axis=0).tolist() for name, each in rows.items()}
+    photos = TaskRun(
+        data=TaskData(meta.data_name, meta.data_split, meta.data_digest),
+        noun="photo",
+        items=items,
+        failed=tuple(FailedItem(f"{'f' * 60}{row:04}", name, "not an image") for row, name in enumerate(failed)),
+        cards={name: kinds[name](*total).counted() for name, total in totals.items()},
+    )
+    run = BenchmarkRun(metadata=meta, metrics={}, tasks={"photos": photos, **(tasks or {})})
     measured = {name: value for card in run.cards.values() for name, value in card.metrics().items()}
     return replace(run, metrics=measured | dict(metrics or {}))

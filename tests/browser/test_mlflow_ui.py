@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from harness.report.mistakes import CROP_SIDE
+from harness.tasks.photos.mistakes import CROP_SIDE
 from harness.tracking.store import LocalStore
 from harness.tracking.sweeps import runs_page
 from tests.conftest import QUICK, RunHarness

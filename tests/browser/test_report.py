@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from harness.report.artifacts import write_artifacts
-from tests.report.reports import RIGHT, evaluation_of, read_photo, report_of
+from tests.report.reports import RIGHT, evaluation_of, report_of
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +18,7 @@ def report(tmp_path: Path) -> Path:
     """The report of a run that lost a face on each of 12 photos."""
     lost = replace(RIGHT, faces=(), links=())
     told = report_of(evaluation_of([lost] * 12), evaluation_of([RIGHT] * 12))
-    write_artifacts(tmp_path, told, read_photo)
+    told.page(tmp_path)
     return tmp_path / "report.html"
 
 

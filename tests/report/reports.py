@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.evaluate import behaviours, score
-from harness.runs.records import archive
-from harness.report.content import RunReport
-from harness.results import EvaluatedPhoto, Evaluation, FailedPhoto, Thresholds
-from harness.runs.archive import BenchmarkRun
+from harness.references.sets import ReferencePhoto
+from harness.report.page import RunReport, write_report
+from harness.runs.archive import BenchmarkRun, TaskData
 from harness.runs.comparison import compare
 from harness.runs.gate import judge
-from harness.runs.suspects import find_suspects
-from harness.scoring import intervals
+from harness.runs.plan import Showing, Shown, TaskResult
+from harness.runs.records import archive
+from harness.runs.suspects import suspects_among, witnesses_of
+from harness.scoring.detection import Thresholds
+from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto
+from harness.tasks.photos.scores import Scores, score
+from harness.tasks.photos.section import show_photos
+from harness.tasks.photos.task import photos_result
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, PhotoPrediction
 from tests.benchmark_runs import gate
 
@@ -39,46 +44,109 @@ def read_photo(path: Path, sha256: str) -> NDArray[np.uint8]:
     return np.full((300, 400, 3), 120, dtype=np.uint8)
 
 
+def photo_of(number: int, labels: PhotoLabels, name: str = "photo") -> ReferencePhoto:
+    """A photo of a reference set with these labels."""
+    return ReferencePhoto(
+        sha256=f"{number:064x}",
+        name=f"{name}-{number}.jpg",
+        path=Path("x"),
+        split="iteration",
+        bib_labeled=labels.bibs is not None,
+        bibs=labels.bibs or (),
+        bib_tags=labels.bib_tags,
+        face_labeled=labels.faces is not None,
+        faces=labels.faces or (),
+        face_tags=labels.face_tags,
+        links=labels.links,
+    )
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Photos as a pipeline saw them, and what they are scored."""
+
+    photos: tuple[EvaluatedPhoto, ...]
+    failed: tuple[FailedPhoto, ...]
+    scores: Scores
+
+    def result(self, witnesses: Sequence[BenchmarkRun] = (), data: str = "races") -> TaskResult:
+        """What the photos come to; witnesses stand for the last runs on the same photos."""
+
+        def show(showing: Showing) -> Shown:
+            own = {photo.sha256: photo.prediction for photo in self.photos}
+            seen = witnesses_of([own, *(run.predictions() for run in (*showing.recent, *witnesses))])
+            suspects = suspects_among({photo.sha256: photo.labels for photo in self.photos}, seen, THRESHOLDS)
+            return show_photos(showing, self.photos, self.scores, THRESHOLDS, suspects, read_photo)
+
+        return photos_result(TaskData(data, "iteration", "d" * 64), self.photos, self.failed, self.scores, 0, show)
+
+
 def evaluation_of(
     predictions: Sequence[PhotoPrediction],
     labels: Sequence[PhotoLabels] | None = None,
     name: str = "photo",
     failed: Sequence[FailedPhoto] = (),
-) -> Evaluation:
+) -> Evaluated:
     """An evaluation in which photo `n` was predicted as given; every photo has the same labels if none are given."""
     known = labels or [LABELS] * len(predictions)
     photos = tuple(
-        EvaluatedPhoto(f"{name}-{n}.jpg", f"{n:064x}", Path("x"), known[n], found, {"faces": 0.5}, {}, {}, {})
+        EvaluatedPhoto(photo_of(n, known[n], name), found, {"faces": 0.5}, {}, {}, {})
         for n, found in enumerate(predictions)
     )
-    scores = score(THRESHOLDS, photos)
-    spread = {k: v for tally in scores.tallies.values() for k, v in intervals(tally, resamples=20).items()}
-    return Evaluation("d" * 64, THRESHOLDS, photos, tuple(failed), scores, spread, behaviours(THRESHOLDS, photos))
+    return Evaluated(photos, tuple(failed), score(photos, THRESHOLDS))
 
 
-def run_of(evaluation: Evaluation, **config: str) -> BenchmarkRun:
-    """The archive of an evaluation."""
-    spec = SimpleNamespace(
-        params=config, note=config.get("note", ""), preset="fast", overrides=(), thresholds=THRESHOLDS
-    )
-    references = SimpleNamespace(name=config.get("data", "races"), split="iteration", digest="d" * 64)
-    return archive(cast(Any, spec), cast(Any, references), evaluation, "k" * 64)
+class _Data(NamedTuple):
+    """A task that is only asked for its data."""
+
+    name: str
+    kept: TaskData
+
+    def data(self) -> TaskData:
+        return self.kept
+
+    def thresholds(self) -> dict[str, float]:
+        return asdict(THRESHOLDS)
+
+
+def run_of(evaluation: Evaluated, extra: Mapping[str, TaskResult] | None = None, **config: str) -> BenchmarkRun:
+    """The archive of an evaluation, and of what was evaluated beside the photos."""
+    results = {"photos": evaluation.result(data=config.get("data", "races")), **(extra or {})}
+    tasks = tuple(_Data(name, result.kept.data) for name, result in results.items())
+    plan = SimpleNamespace(params=config, note=config.get("note", ""), preset="fast", overrides=(), tasks=tasks)
+    return archive(cast(Any, plan), results, "k" * 64)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A report, and the results that it is made of."""
+
+    report: RunReport
+    results: Mapping[str, TaskResult]
+    evaluation: Evaluated
+
+    def page(self, folder: Path, recent: Sequence[BenchmarkRun] = ()) -> str:
+        """The page as it is written; pictures go into the folder."""
+        write_report(folder, self.report, self.results, recent)
+        return (folder / "report.html").read_text()
 
 
 def report_of(
-    evaluation: Evaluation, base: Evaluation | None = None, witnesses: Sequence[BenchmarkRun] = (), **config: str
-) -> RunReport:
+    evaluation: Evaluated,
+    base: Evaluated | None = None,
+    witnesses: Sequence[BenchmarkRun] = (),
+    extra: Mapping[str, TaskResult] | None = None,
+    **config: str,
+) -> Told:
     """What is told of a run, beside a baseline where there is one."""
-    run, rules = run_of(evaluation, **config), gate()
+    run, rules = run_of(evaluation, extra, **config), gate()
     comparison = compare(rules, run, run_of(base)) if base else None
-    labels = {photo.sha256: photo.labels for photo in evaluation.evaluated}
-    return RunReport(
+    report = RunReport(
         run=run,
         judgement=comparison.judgement if comparison else judge(rules, run, None),
-        evaluation=evaluation,
         comparison=comparison,
         baseline_id="b" * 32 if base else None,
-        suspects=find_suspects(labels, [run, *witnesses], THRESHOLDS),
         tags={"git.commit": "c0ffee", "model.eyes.onnx": "MIT, sha256 ab", "version.numpy": "2.4"},
         config_yaml="preset: fast\n",
     )
+    return Told(report, {"photos": evaluation.result(witnesses), **(extra or {})}, evaluation)

@@ -9,18 +9,23 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.report.gallery import make_gallery
-from harness.report.grid import IMAGES_TAG, MOST_OF_A_KIND, pick_mistakes, write_grid
-from harness.report.mistakes import CROP_SIDE, cut_out, mistakes
+from harness.tasks.photos.gallery import Gallery, make_gallery
+from harness.tasks.photos.grid import IMAGES_TAG, MOST_OF_A_KIND, pick_mistakes, write_grid
+from harness.tasks.photos.mistakes import CROP_SIDE, cut_out, mistakes
 from harness.tracking.store import LocalStore
-from harness.types import BibBox, Box, FaceBox
-from tests.report.reports import FACE, NOTHING, RIGHT, THRESHOLDS, evaluation_of, read_photo, report_of
+from harness.types import BibBox, Box, FaceBox, PhotoPrediction
+from tests.report.reports import FACE, NOTHING, RIGHT, THRESHOLDS, evaluation_of, read_photo
+
+
+def gallery_of(prediction: PhotoPrediction) -> Gallery:
+    seen = evaluation_of([prediction])
+    return make_gallery(seen.photos, seen.scores.cards, None, (), THRESHOLDS, read_photo)
 
 
 def test_every_mistake_is_told_once() -> None:
     stranger = FaceBox(x=0.7, y=0.2, w=0.1, h=0.15, score=0.8)
     misread = BibBox(x=0.4, y=0.5, w=0.1, h=0.1, number="471", score=0.9)
-    photos = evaluation_of([replace(RIGHT, bibs=(misread,), faces=(stranger,)), NOTHING, RIGHT]).evaluated
+    photos = evaluation_of([replace(RIGHT, bibs=(misread,), faces=(stranger,)), NOTHING, RIGHT]).photos
     told = [(item.kind, item.photo.name, item.words) for item in mistakes(photos, THRESHOLDS)]
     assert told == [
         ("misread_bibs", "photo-0.jpg", "is 417, read 471"),
@@ -45,7 +50,7 @@ def test_the_files_are_those_that_mlflow_writes_for_its_grid(empty_store: Path, 
     store.client.log_image(run_id, np.zeros((8, 8, 3), dtype=np.uint8), key="missed_faces", step=0)
     folder = tmp_path / "ours"
     folder.mkdir()
-    gallery = make_gallery(report_of(evaluation_of([NOTHING])), read_photo)
+    gallery = gallery_of(NOTHING)
     tags = write_grid(folder, gallery.mistakes, gallery.shots)
 
     def shape(name: str) -> str:
@@ -58,12 +63,12 @@ def test_the_files_are_those_that_mlflow_writes_for_its_grid(empty_store: Path, 
 
 
 def test_no_kind_crowds_out_another() -> None:
-    found = list(mistakes(evaluation_of([NOTHING] * 20).evaluated, THRESHOLDS))
-    picked = [item.kind for item in pick_mistakes(found)]
+    found = list(mistakes(evaluation_of([NOTHING] * 20).photos, THRESHOLDS))
+    picked = [item.kind for item in pick_mistakes(found, ["missed_bibs", "false_bibs", "missed_faces"])]
     assert picked == ["missed_bibs"] * MOST_OF_A_KIND + ["missed_faces"] * MOST_OF_A_KIND
 
 
 def test_a_run_without_mistakes_has_no_grid(tmp_path: Path) -> None:
-    gallery = make_gallery(report_of(evaluation_of([RIGHT])), read_photo)
+    gallery = gallery_of(RIGHT)
     assert write_grid(tmp_path, gallery.mistakes, gallery.shots) == {}
     assert list(tmp_path.iterdir()) == []

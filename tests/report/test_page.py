@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from harness.report.artifacts import write_artifacts
-from harness.report.content import RunReport
-from harness.report.figures import run_figures
-from harness.report.gallery import make_gallery
 from harness.report.html import Inlined
-from harness.report.page import run_page
-from harness.results import FailedPhoto
+from harness.tasks.photos import section
+from harness.tasks.photos.predicting import FailedPhoto
 from harness.types import FaceBox
-from tests.report.reports import LABELS, NOTHING, RIGHT, evaluation_of, read_photo, report_of, run_of
+from tests.report.reports import LABELS, NOTHING, RIGHT, Told, evaluation_of, photo_of, report_of, run_of
 
 HOSTILE = "<script>alert(1)</script>\"'&$x$"
 SECTIONS = ("scorecards", "worst", "errors", "curves", "suspects", "config", "provenance")
 
 
-def page_of(report: RunReport) -> str:
-    """The page without its figures, which take longest."""
-    return run_page(report, make_gallery(report, read_photo), ())
+@pytest.fixture
+def page_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Told], str]:
+    """Makes the page without its figures, which take longest."""
+    monkeypatch.setattr(section, "run_figures", lambda *_: ())
+    return lambda told: told.page(Path(tempfile.mkdtemp(dir=tmp_path)))
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     tagged = replace(LABELS, bib_tags=(HOSTILE,), face_tags=(HOSTILE,))
     hostile = evaluation_of([NOTHING, RIGHT], [tagged, tagged], name=HOSTILE)
-    report = report_of(hostile, evaluation_of([RIGHT, RIGHT], [tagged, tagged]), note=HOSTILE, data=HOSTILE)
-    write_artifacts(folder, replace(report, config_yaml=HOSTILE), read_photo)
+    told = report_of(hostile, evaluation_of([RIGHT, RIGHT], [tagged, tagged]), note=HOSTILE, data=HOSTILE)
+    replace(told, report=replace(told.report, config_yaml=HOSTILE)).page(folder)
     return folder
 
 
-def test_lost_faces_are_seen_beside_the_baseline() -> None:
+def test_lost_faces_are_seen_beside_the_baseline(page_of: Callable[[Told], str]) -> None:
     lost = replace(RIGHT, faces=(), links=())
     page = page_of(report_of(evaluation_of([lost] * 12), evaluation_of([RIGHT] * 12)))
     assert "REGRESSED" in page
@@ -51,7 +51,7 @@ def test_lost_faces_are_seen_beside_the_baseline() -> None:
     assert "Newly fixed: 0 photos" in page
 
 
-def test_without_a_baseline_the_report_is_complete_and_says_so() -> None:
+def test_without_a_baseline_the_report_is_complete_and_says_so(page_of: Callable[[Told], str]) -> None:
     page = page_of(report_of(evaluation_of([RIGHT, NOTHING])))
     assert "NO BASELINE" in page
     assert "There is no baseline to compare with" in page
@@ -59,18 +59,16 @@ def test_without_a_baseline_the_report_is_complete_and_says_so() -> None:
     assert "Newly broken" not in page
 
 
-def test_failed_photos_are_named_with_their_reasons() -> None:
-    failed = FailedPhoto("torn.jpg", "f" * 64, Path("x"), LABELS, "truncated file")
+def test_failed_photos_are_named_with_their_reasons(page_of: Callable[[Told], str]) -> None:
+    failed = FailedPhoto(replace(photo_of(15, LABELS), name="torn.jpg"), "truncated file")
     page = page_of(report_of(evaluation_of([RIGHT], failed=[failed])))
     assert "INCOMPLETE" in page
     assert re.search(r"<th>torn\.jpg</th><td[^>]*>truncated file</td>", page)
 
 
-def test_a_run_that_predicts_nothing_and_an_empty_set_are_told_too() -> None:
+def test_a_run_that_predicts_nothing_and_an_empty_set_are_told_too(page_of: Callable[[Told], str]) -> None:
     for predictions in ([NOTHING], []):
-        report = report_of(evaluation_of(predictions))
-        assert "Nothing was predicted with a score." in page_of(report)
-        assert all(figure.svg for figure in run_figures(report.evaluation.behaviours, report.run.slices, {}))
+        assert "Nothing was predicted with a score." in page_of(report_of(evaluation_of(predictions)))
 
 
 def test_names_cannot_break_out_of_the_page(written: Path) -> None:
@@ -96,7 +94,7 @@ def test_pictures_stop_where_the_page_would_grow_too_large() -> None:
     assert inlined.jpeg(b"x" * 40) is None
 
 
-def test_suspects_are_shown_with_their_witnesses() -> None:
+def test_suspects_are_shown_with_their_witnesses(page_of: Callable[[Told], str]) -> None:
     unlabelled = FaceBox(x=0.7, y=0.2, w=0.1, h=0.15, score=0.8)
     seen = evaluation_of([replace(RIGHT, faces=(*RIGHT.faces, unlabelled))])
     other = run_of(evaluation_of([replace(RIGHT, faces=(unlabelled,), links=())]))

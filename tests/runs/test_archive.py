@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,40 +11,89 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.results import Extra, ItemRates
-from harness.runs.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata, read_run, write_run
-from harness.scoring import Interval, Slice
+from harness.runs.archive import (
+    BenchmarkRun,
+    FailedItem,
+    Item,
+    PhotoDetail,
+    RunMetadata,
+    TaskData,
+    TaskRun,
+    combined_digest,
+    read_run,
+    write_run,
+)
+from harness.scoring import (
+    BibScorecard,
+    Counted,
+    CountRow,
+    Declaration,
+    FaceScorecard,
+    Figure,
+    Interval,
+    Ledger,
+    LinkScorecard,
+    Note,
+    Rate,
+    Section,
+    Slice,
+)
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 from tests.benchmark_runs import benchmark_run
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 share = st.floats(0, 1)
 text = st.text(max_size=8)
-texts = st.lists(text, max_size=3).map(tuple)
-counts = st.dictionaries(
-    st.sampled_from(["face", "bib"]), st.dictionaries(text, st.integers(0, 9), max_size=3), max_size=2
-)
+count = st.integers(0, 9) | finite
+weights = st.dictionaries(text, st.integers(1, 2) | finite, max_size=2)
+counts = st.dictionaries(st.sampled_from(["face", "bib"]), st.dictionaries(text, count, max_size=3), max_size=2)
 box = {"x": share, "y": share, "w": share, "h": share, "score": st.none() | share}
-
-
-def cards() -> dict[str, st.SearchStrategy[Any]]:
-    """Each scorecard, or none."""
-    integers = st.integers(0, 99)
-    return {
-        f"{name}_scorecard": st.none() | st.builds(card, **{item.name: integers for item in fields(card)})
-        for name, card in BenchmarkRun.CARDS.items()
-    }
 
 
 def tuples(of: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.lists(of, max_size=2).map(tuple)
 
 
+texts = tuples(text)
+rates = st.builds(Rate, text, weights, weights, text, text, st.sampled_from(["higher", "lower"]))
+declarations = st.builds(
+    Declaration,
+    name=text,
+    rates=st.dictionaries(text, rates, max_size=2),
+    counts=st.dictionaries(text, text, max_size=2),
+    figures=tuples(st.builds(Figure, text, text, texts, text)),
+    sections=tuples(
+        st.builds(
+            Section, text, texts, tuples(st.builds(Note, text, text)), tuples(st.builds(CountRow, text, texts, text))
+        )
+    ),
+    ledger=st.none() | st.builds(Ledger, text, text, text, text),
+    mistakes=texts,
+)
+cards = st.dictionaries(
+    text,
+    st.builds(
+        Counted, declarations, st.dictionaries(text, count, max_size=2), st.dictionaries(text, finite, max_size=2)
+    ),
+    max_size=2,
+)
 predictions = st.builds(
     PhotoPrediction,
     bibs=tuples(st.builds(BibBox, **box, number=st.none() | text, char_scores=tuples(share))),
     faces=tuples(st.builds(FaceBox, **box, identity=st.none() | text, landmarks=tuples(st.tuples(share, share)))),
     links=tuples(st.builds(BibFaceLink, st.integers(0, 3), st.integers(0, 3))),
+)
+details = st.builds(PhotoDetail, text, texts, texts, finite, predictions)
+tasks = st.builds(
+    TaskRun,
+    data=st.builds(TaskData, text, text, text),
+    noun=text,
+    items=tuples(st.builds(Item, text, text, counts, text, st.none() | details)),
+    failed=tuples(st.builds(FailedItem, text, text, text)),
+    cards=cards,
+    intervals=st.dictionaries(text, st.builds(Interval, finite, finite), max_size=2),
+    slices=tuples(st.builds(Slice, *[text] * 2, *[st.integers(0, 9)] * 2)),
+    text=text,
 )
 runs = st.builds(
     BenchmarkRun,
@@ -60,24 +108,8 @@ runs = st.builds(
         scorer_version=st.integers(0, 9),
     ),
     metrics=st.dictionaries(text, finite, max_size=3),
-    photo_results=tuples(
-        st.builds(PhotoResult, text, text, text, texts, texts, finite, prediction=predictions, counts=counts)
-    ),
-    failed_photos=tuples(st.builds(FailedResult, text, text, text)),
-    slices=tuples(st.builds(Slice, *[text] * 2, *[st.integers(0, 9)] * 2)),
-    intervals=st.dictionaries(text, st.builds(Interval, finite, finite), max_size=2),
-    extras=tuples(
-        st.builds(
-            Extra,
-            text,
-            st.dictionaries(text, finite, max_size=2),
-            st.dictionaries(text, text, max_size=2),
-            text,
-            st.none() | st.builds(ItemRates, texts, st.dictionaries(text, st.tuples(tuples(finite), tuples(finite)))),
-        )
-    ),
+    tasks=st.dictionaries(text, tasks, max_size=2),
     idle_steps=texts,
-    **cards(),
 )
 
 
@@ -87,15 +119,16 @@ def test_to_dict_and_from_dict_are_each_others_inverse(run: BenchmarkRun) -> Non
     assert BenchmarkRun.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
 
-def test_a_scorecard_that_was_not_made_is_left_out() -> None:
+def test_a_run_has_the_scorecards_that_were_made() -> None:
     run = benchmark_run([(1, 0, 0)])
     data = run.to_dict()
-    assert {name for name in data if name.endswith("_scorecard")} == {"face_scorecard"}
-    assert data["face_scorecard"]["detection_recall"] == 1.0
-    assert set(BenchmarkRun.from_dict(data).cards) == {"face"}
+    assert set(data["tasks"]["photos"]["cards"]) == {"face"}
+    assert data["tasks"]["photos"]["cards"]["face"]["rates"]["face/recall"] == 1.0
+    assert run.card(FaceScorecard) == FaceScorecard(1, 0, 0, photos=1)
+    assert (run.card(BibScorecard), run.card(LinkScorecard)) == (None, None)
 
 
-def test_a_file_of_an_older_harness_is_read() -> None:
+def test_a_file_of_the_first_format_is_read() -> None:
     older = {
         "metadata": {"timestamp": "2025-01-01T00:00:00Z", "git_commit": "abc", "config": {"seed": "0"}, "runtime": {}},
         "metrics": {"face/recall": 0.5},
@@ -103,11 +136,21 @@ def test_a_file_of_an_older_harness_is_read() -> None:
         "face_scorecard": {"detection_tp": 1, "detection_fp": 0, "detection_fn": 1},
     }
     run = BenchmarkRun.from_dict(older)
-    assert (run.metadata.note, run.metadata.data_digest, run.idle_steps, run.extras) == ("", "", (), ())
-    assert run.photo_results[0].prediction == PhotoPrediction()
-    assert run.face_scorecard is not None
-    assert (run.face_scorecard.detection_recall, run.face_scorecard.ignored) == (0.5, 0)
-    assert run.link_scorecard is None
+    assert (run.metadata.note, run.metadata.data_digest, run.idle_steps, set(run.tasks)) == ("", "", (), {"photos"})
+    assert run.predictions() == {"0" * 64: PhotoPrediction()}
+    face = run.card(FaceScorecard)
+    assert face is not None
+    assert (face.detection_recall, face.ignored) == (0.5, 0)
+    assert run.card(LinkScorecard) is None
+
+
+def test_the_digest_of_photos_alone_is_the_photos_own() -> None:
+    photos, tables = TaskData("races", "iteration", "p" * 64), TaskData("sample", "", "t" * 64)
+    assert combined_digest({"photos": photos}) == photos.digest
+    both = combined_digest({"photos": photos, "tables": tables})
+    assert both == combined_digest({"tables": tables, "photos": photos})
+    others = [{"tables": tables}, {"photos": tables, "tables": photos}, {"photos": photos, "confidence": tables}]
+    assert len({both, photos.digest, *(combined_digest(other) for other in others)}) == 5
 
 
 def test_what_a_newer_harness_added_is_passed_over() -> None:
@@ -117,7 +160,7 @@ def test_what_a_newer_harness_added_is_passed_over() -> None:
 
 def test_a_tally_from_the_archive_sums_to_its_scorecard() -> None:
     run = benchmark_run([(2, 1, 0), (0, 0, 3)])
-    assert run.tally("face").scorecard() == run.face_scorecard
+    assert run.tasks["photos"].tally("face").total().counts == run.cards["face"].counts
 
 
 def test_a_file_that_cannot_be_used_says_where_and_why(tmp_path: Path) -> None:
@@ -125,9 +168,12 @@ def test_a_file_that_cannot_be_used_says_where_and_why(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     assert read_run(path) == benchmark_run([(1, 0, 0)])
     data = json.loads(path.read_text())
-    data["photo_results"][0]["seconds"] = "long"
+    data["tasks"]["photos"]["items"][0]["photo"]["seconds"] = "long"
     path.write_text(json.dumps(data))
-    with pytest.raises(HarnessError, match=r"run.json.photo_results.0.seconds: Input should be a valid number"):
+    with pytest.raises(HarnessError, match=r"run.json.tasks.photos.items.0.photo.seconds: Input should be a valid num"):
+        read_run(path)
+    path.write_text("[]")
+    with pytest.raises(HarnessError, match=r"run.json: expected an object with the fields of a run"):
         read_run(path)
     path.write_text("{")
     with pytest.raises(HarnessError, match=r"run.json"):

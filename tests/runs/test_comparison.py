@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from harness.report.comparisons import LISTED, comparison_dict, markdown_comparison, text_comparison
+from harness.runs.archive import BenchmarkRun, PhotoDetail
 from harness.runs.comparison import Change, Comparison, ConfigChange, Outcome, compare, config_diff
 from harness.runs.gate import Verdict
 from tests.benchmark_runs import METADATA, Photo, benchmark_run, gate
 
 BEFORE: list[Photo] = [(2, 0, 0), (1, 1, 1), (1, 1, 1), (2, 0, 0), (0, 0, 0)]
 AFTER: list[Photo] = [(0, 0, 2), (2, 0, 0), (2, 2, 0), (1, 1, 1), (0, 0, 0)]
+
+
+def with_photo(run: BenchmarkRun, **changes: Any) -> BenchmarkRun:
+    """A run of one photo with the photo changed."""
+    task = run.tasks["photos"]
+    return replace(run, tasks={"photos": replace(task, items=(replace(task.items[0], **changes),))})
 
 
 def compared(before: list[Photo] = BEFORE, after: list[Photo] = AFTER) -> Comparison:
@@ -30,16 +38,16 @@ def test_the_ledger_lists_each_photo_that_a_scorecard_counts_otherwise() -> None
     }
     first = ledger[Change.BROKEN][0]
     assert (first.scorecard, first.before, first.after) == ("face", Outcome(2, 0, 0), Outcome(0, 0, 2))
-    assert compared().totals()["face"] == (3, 2)
+    assert compared().totals()["face"] == ("face", 3, 2)
 
 
 def test_the_numbers_that_went_and_came_are_named() -> None:
     photos = benchmark_run([(0, 0, 0)], numbers=[(1, 0, 0)]), benchmark_run([(0, 0, 0)], numbers=[(0, 1, 1)])
     before, after = (
-        replace(run, photo_results=(replace(run.photo_results[0], expected=("417",), read=(read,)),))
+        with_photo(run, photo=PhotoDetail("PASS", expected=("417",), read=(read,)))
         for run, read in zip(photos, ("417", "471"), strict=True)
     )
-    (change,) = compare(gate(), after, before).photos
+    (change,) = compare(gate(), after, before).items
     assert (change.scorecard, change.gone, change.come) == ("number", ("417",), ("471",))
     assert change.words() == "1 number lost, 1 number invented (-417 +471)"
 
@@ -47,7 +55,7 @@ def test_the_numbers_that_went_and_came_are_named() -> None:
 def test_a_photo_stands_once_with_all_that_happened_to_it_and_the_worst_first() -> None:
     before = benchmark_run([(2, 0, 0)] * 3, numbers=[(1, 0, 0)] * 3)
     after = benchmark_run([(2, 0, 0), (1, 0, 1), (0, 0, 2)], numbers=[(0, 0, 1), (1, 0, 0), (0, 0, 1)])
-    told = compare(gate(), after, before).by_photo()
+    told = compare(gate(), after, before).by_item()
     assert set(told) == {Change.BROKEN}
     lines = [(changes[0].name, [change.scorecard for change in changes]) for changes in told[Change.BROKEN]]
     assert lines == [("002.jpg", ["number", "face"]), ("000.jpg", ["number"]), ("001.jpg", ["face"])]
@@ -55,14 +63,14 @@ def test_a_photo_stands_once_with_all_that_happened_to_it_and_the_worst_first() 
 
 def test_runs_that_are_the_same_have_nothing_to_tell() -> None:
     same = compared(BEFORE, BEFORE)
-    assert (same.photos, same.config, same.ledger(), same.by_photo()) == ((), (), {}, {})
+    assert (same.items, same.config, same.ledger(), same.by_item()) == ((), (), {}, {})
     assert "no difference" in text_comparison(same, "a" * 32, "b" * 32)
 
 
 def test_incomparable_runs_have_no_ledger() -> None:
     other = compare(gate(), benchmark_run(AFTER, data_digest="e" * 64), benchmark_run(BEFORE))
     assert other.judgement.verdict is Verdict.INCOMPARABLE
-    assert other.photos == ()
+    assert other.items == ()
     for form in (text_comparison, markdown_comparison):
         assert "data: the baseline is on races (iteration) dddddddddddd" in form(other, "a" * 32, "b" * 32)
 
@@ -70,7 +78,7 @@ def test_incomparable_runs_have_no_ledger() -> None:
 def test_of_an_incomplete_run_the_photos_that_were_evaluated_are_compared() -> None:
     partial = compare(gate(), benchmark_run(AFTER[:1], failed=["x.jpg"]), benchmark_run(BEFORE))
     assert partial.judgement.verdict is Verdict.INCOMPLETE
-    assert [photo.name for photo in partial.photos] == ["000.jpg"]
+    assert [photo.name for photo in partial.items] == ["000.jpg"]
 
 
 def test_only_what_differs_in_the_configs_is_listed() -> None:
@@ -114,7 +122,7 @@ def test_for_a_pull_request() -> None:
 
 def test_a_file_name_makes_no_markup() -> None:
     run, base = benchmark_run([(0, 0, 1)]), benchmark_run([(1, 0, 0)])
-    renamed = replace(run, photo_results=(replace(run.photo_results[0], name="<script>|`x`.jpg"),))
+    renamed = with_photo(run, name="<script>|`x`.jpg")
     text = markdown_comparison(compare(gate(), renamed, base), "a" * 32, "b" * 32)
     assert r"| &lt;script>\|'x'.jpg | 1 face lost |" in text
 

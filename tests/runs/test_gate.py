@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.config import compose, instantiate
-from harness.results import Extra
-from harness.runs.archive import BenchmarkRun
-from harness.runs.gate import Gate, Judgement, Rule, Verdict, judge
+from harness.runs.archive import BenchmarkRun, Item, TaskData, TaskRun
+from harness.runs.gate import Gate, Judgement, Rule, RuleChange, Verdict, judge
 from tests.benchmark_runs import Photo, benchmark_run, gate
 
 GOOD = [(2, 0, 0)] * 40
@@ -135,7 +134,7 @@ def test_a_run_that_skipped_photos_is_incomplete_whatever_it_is_compared_with() 
 def test_a_run_without_one_of_the_baselines_scorecards_is_incomplete() -> None:
     baseline = benchmark_run(GOOD, numbers=GOOD)
     assert judge(gate(), benchmark_run(GOOD), baseline).reasons == ("no number scorecard, which the baseline has",)
-    extra = replace(benchmark_run(GOOD), extras=(Extra("tables", {}, {}, ""),))
+    extra = benchmark_run(GOOD, tasks={"tables": TaskRun(TaskData("sample", "", "t" * 64), "table")})
     judgement = judge(gate(), benchmark_run(GOOD), extra)
     assert (judgement.verdict, judgement.reasons) == (
         Verdict.INCOMPLETE,
@@ -166,6 +165,51 @@ def test_what_cannot_be_compared_is_not_and_the_difference_is_named(other: Bench
     assert judgement.metrics == ()
 
 
+def test_tasks_on_other_data_are_incomparable_even_where_the_photos_are_the_same() -> None:
+    here, there = (benchmark_run(GOOD, tasks={"tables": TaskRun(TaskData("x", "", d * 64), "table")}) for d in "tu")
+    judgement = judge(gate(), here, there)
+    assert judgement.verdict is Verdict.INCOMPARABLE
+    assert judgement.reasons == (f"tables: the baseline is on x {'u' * 12}, this run on x {'t' * 12}",)
+    assert judge(gate(), here, here).verdict is Verdict.WITHIN_NOISE
+
+
+def test_runs_without_a_task_in_common_are_incomparable() -> None:
+    photos = benchmark_run(GOOD)
+    tables = replace(photos, tasks={"tables": TaskRun(TaskData("x", "", "t" * 64), "table")})
+    assert judge(gate(), photos, replace(photos, tasks={})).verdict is Verdict.INCOMPARABLE
+    assert judge(gate(), tables, photos).verdict is Verdict.INCOMPLETE
+
+
+def test_an_item_of_another_task_that_only_one_run_has_makes_them_incomparable() -> None:
+    card = benchmark_run(GOOD).cards["face"]
+
+    def tables(*ids: str) -> BenchmarkRun:
+        items = tuple(Item(name, name) for name in ids)
+        return benchmark_run(
+            GOOD, tasks={"tables": TaskRun(TaskData("x", "", "t" * 64), "table", items, cards={"table": card})}
+        )
+
+    judgement = judge(gate(), tables("a", "b"), tables("a", "c", "d"))
+    assert judgement.reasons == ("tables: 2 only in the baseline, 1 only in this run",)
+
+
+def test_the_scorecards_declare_what_is_gated_and_a_gate_changes_it() -> None:
+    before, after = benchmark_run(GOOD, numbers=GOOD), benchmark_run(WORSE, numbers=GOOD)
+    declared = judge(Gate(strict=False), after, before)
+    assert verdicts(declared) == {
+        "face/precision": None,
+        "face/recall": Verdict.REGRESSED,
+        "number/precision": Verdict.WITHIN_NOISE,
+        "number/f1": Verdict.WITHIN_NOISE,
+    }
+    changes = {"face": {"recall": RuleChange(informational=True), "f1": RuleChange(absolute=0.5)}}
+    changed = judge(Gate(strict=False, metrics=changes), after, before)
+    assert changed.verdict is Verdict.WITHIN_NOISE
+    assert verdicts(changed)["face/recall"] is None
+    assert verdicts(changed)["face/f1"] is Verdict.WITHIN_NOISE
+    assert Gate(strict=False, metrics=changes).rules(after)["face/recall"] == Rule(absolute=0.005, informational=True)
+
+
 @pytest.mark.parametrize("verdict", Verdict)
 def test_a_strict_gate_passes_only_what_is_shown_to_be_as_good(verdict: Verdict) -> None:
     assert not gate(strict=False).fails(verdict)
@@ -182,9 +226,10 @@ def test_a_run_never_moves_against_itself_and_the_order_of_photos_is_nothing(
 ) -> None:
     rules = gate(face__recall=Rule(), face__f1=Rule())
     run = benchmark_run(counts)
-    shuffled = list(run.photo_results)
+    shuffled = list(run.photos)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    judgement = judge(rules, replace(run, photo_results=tuple(shuffled)), run)
+    tasks = {"photos": replace(run.tasks["photos"], items=tuple(shuffled))}
+    judgement = judge(rules, replace(run, tasks=tasks), run)
     assert judgement.verdict is Verdict.WITHIN_NOISE
     assert set(judgement.deltas().values()) <= {0.0}
 

@@ -53,7 +53,8 @@ def test_what_a_person_called_no_face_is_settled() -> None:
 
 def test_a_run_that_never_saw_the_photo_has_no_say() -> None:
     elsewhere = run_of(evaluation_of([seeing(), seeing(STRANGER)]))
-    elsewhere = replace(elsewhere, photo_results=elsewhere.photo_results[1:])
+    task = elsewhere.tasks["photos"]
+    elsewhere = replace(elsewhere, tasks={"photos": replace(task, items=task.items[1:])})
     runs = [elsewhere, *(run_of(evaluation_of([each])) for each in (seeing(STRANGER), seeing(NEARLY)))]
     (found,) = find_suspects({SHA: LABELS}, runs, THRESHOLDS)
     assert (found.runs, found.witnesses) == (2, 2)

@@ -5,24 +5,28 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.report.figures import pareto_figure
-from harness.report.sweep_page import SweepFindings, sweep_markdown, sweep_page, sweep_table
+from harness.report.sweep_page import SweepFindings, pareto_figure, sweep_markdown, sweep_page, sweep_table
 from harness.runs.sweeps import (
-    QUALITY,
-    SECONDS,
-    SPEED,
     SweepJob,
+    headlines,
     identical,
     idle_params,
     ladder_inversions,
     pareto_front,
+    quality,
     varied,
 )
+from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS
+
+QUALITY = "number/f1"
 
 
 def job(name: str, f1: float = 0.5, seconds: float = 10.0, predictions: str = "", **params: str) -> SweepJob:
-    metrics = {QUALITY: f1, SECONDS: seconds, SPEED: 100 / seconds}
-    return SweepJob(name, name, "FINISHED", name.split()[0], params, metrics, "WITHIN NOISE", predictions or name)
+    metrics = {QUALITY: f1, SECONDS: seconds, PHOTOS_PER_SECOND: 100 / seconds}
+    headline = {QUALITY: "numbers"}
+    return SweepJob(
+        name, name, "FINISHED", name.split()[0], params, metrics, "WITHIN NOISE", predictions or name, headline
+    )
 
 
 def names(jobs: tuple[SweepJob, ...]) -> list[str]:
@@ -66,6 +70,14 @@ def test_every_job_is_on_the_front_or_beaten_by_one_that_is_as_good(points: list
         assert rivals, item
 
 
+def test_a_sweep_is_compared_by_what_its_jobs_declare() -> None:
+    tables = SweepJob("t", "t", "FINISHED", "best", {}, {"table/fuzzy_f1": 0.9}, headlines={"table/fuzzy_f1": "tables"})
+    assert (quality([tables]), headlines([tables])) == ("table/fuzzy_f1", {"table/fuzzy_f1": "tables"})
+    assert headlines([job("a"), tables]) == {QUALITY: "numbers", "table/fuzzy_f1": "tables", SECONDS: "seconds"}
+    assert (pareto_front([tables]), pareto_figure([tables])) == ((), None)
+    assert sweep_table([tables])["table/fuzzy_f1"] == [0.9]
+
+
 def test_presets_in_order_are_not_flagged() -> None:
     assert ladder_inversions([job("fast", 0.6, 10), job("best", 0.9, 60), job("balanced", 0.8, 30)]) == ()
 
@@ -73,7 +85,7 @@ def test_presets_in_order_are_not_flagged() -> None:
 def test_inversions_are_told_in_words_for_each_combination() -> None:
     jobs = [job("fast", 0.8, 10), job("balanced", 0.7, 30), job("fast t=1", 0.5, 20), job("best t=1", 0.6, 10)]
     assert ladder_inversions(jobs) == (
-        "balanced reads numbers worse than fast: F1 70.0% against 80.0%",
+        "balanced has a lower number/f1 than fast: 70.0% against 80.0%",
         "best is faster than fast: 10.00 against 5.00 photos a second (with t=1)",
     )
 
@@ -100,7 +112,7 @@ def test_the_overview_says_what_to_look_into_and_escapes_names() -> None:
     findings = SweepFindings.of([*jobs, job("fast", 0.9, 5, size="1")])
     page = sweep_page(findings, "id", pareto_figure(jobs))
     assert "<script" not in page
-    assert "balanced reads numbers worse than fast" in page
+    assert "balanced has a lower number/f1 than fast" in page
     markdown = sweep_markdown(findings, "id", "#/chart")
     assert "note=<script>\\|x" in markdown
     assert "[Compare them in a chart](#/chart)" in markdown

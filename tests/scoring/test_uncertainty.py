@@ -91,7 +91,10 @@ class TestRateIntervals:
     def test_rates_given_item_by_item_are_drawn_like_those_of_a_tally(self) -> None:
         counted = random_tally(40, 0.7, seed=3)
         given = {
-            ratio.metric: (counted.items().weights(ratio.numerator).tolist(), counted.items().weights(ratio.denominator).tolist())
+            ratio.metric: (
+                counted.items().weights(ratio.numerator).tolist(),
+                counted.items().weights(ratio.denominator).tolist(),
+            )
             for ratio in FaceScorecard.DECLARED.rates.values()
         }
         assert rate_intervals(given, seed=5) == intervals(counted, seed=5)

@@ -54,7 +54,7 @@ def headlines(jobs: Sequence[SweepJob]) -> dict[str, str]:
 
 def quality(jobs: Sequence[SweepJob]) -> str:
     """The metric by which the jobs are compared: the first headline."""
-    return next(iter(headlines(jobs)), "")
+    return next((metric for metric in headlines(jobs) if metric != SECONDS), "")
 
 
 def pareto_front(jobs: Sequence[SweepJob], good: str = "", cost: str = SECONDS) -> tuple[SweepJob, ...]:

@@ -22,7 +22,7 @@ def declare_tables(method: str = "", several: bool = False) -> Declaration:
             "fuzzy_f1",
             "tables",
             label="fuzzy F1",
-            headline=method or "tables",
+            headline="" if method else "tables",
             gate="judged" if combined else "no",
         ),
         "fuzzy_precision": Rate.of(f"table/fuzzy_precision{end}", "fuzzy_precision", "tables", label="precision"),

@@ -242,8 +242,11 @@ def declared_by(tags: Mapping[str, str]) -> dict[str, Any]:
 
 
 def headlines_of(runs: Iterable[RunEntry]) -> dict[str, str]:
-    """The columns of a list of runs: every metric that one of them declares and one of them has, with its title."""
-    listed = list(runs)
+    """The columns of a list of runs: every metric that one of them declares and one of them has, with its title.
+
+    The oldest run comes first, so that a new kind of run adds its columns at the end.
+    """
+    listed = sorted(runs, key=lambda run: run.started)
     declared = {metric: title for run in listed for metric, title in run.headlines.items()}
     return {metric: title for metric, title in declared.items() if any(metric in run.metrics for run in listed)}
 

@@ -68,7 +68,7 @@ class TableTask(ABC):
     @cached_property
     def _data(self) -> TaskData:
         digest = data_digest(self.tables, digests(read_pdfs(self.tables, self._folder)))
-        return TaskData(self.gt_path.stem, "", digest)
+        return TaskData("sample" if self.note else self.gt_path.stem, "", digest)
 
     @property
     def _folder(self) -> Path:
