@@ -89,14 +89,12 @@ def dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "more_formats"
     folder.mkdir()
     monkeypatch.setattr(harness.formats, "__path__", [*harness.formats.__path__, str(folder)])
-    before = set(sys.modules)
     formats.cache_clear()
     yield folder
     formats.cache_clear()
-    for name in set(sys.modules) - before:
-        if name.startswith("harness.formats."):
-            del sys.modules[name]
-            monkeypatch.delattr(harness.formats, name.rpartition(".")[2], raising=False)
+    for file in folder.glob("*.py"):
+        if sys.modules.pop(f"harness.formats.{file.stem}", None):
+            delattr(harness.formats, file.stem)
 
 
 def choices() -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Import labelled photos that exist in another form into the staging set: all of it or, with an error, nothing.
 
-Labels that are there already are never overwritten. In formats that have classes of any name, those named bib and face
-are read.
+Labels that are there already are never overwritten. Where a format has classes, they are bib and face; a box of any
+other class is an error.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from harness.base.errors import HarnessError
@@ -55,14 +56,14 @@ class Box(NamedTuple):
         return (self.left, self.top, self.width, self.height)
 
     def _checked(self, where: str, error: type[HarnessError]) -> Box:
-        if not all(abs(edge) < _FAR for edge in self[:4]) or self.width < 0 or self.height < 0:
-            left, top, right, bottom = self[:4]
-            raise error(f"{where}: not a box: left {left}, top {top}, right {right}, bottom {bottom}")
-        return self
+        left, top, right, bottom, width, height = self
+        near = -_FAR < left < _FAR and -_FAR < top < _FAR and -_FAR < right < _FAR and -_FAR < bottom < _FAR
+        if near and width >= 0 and height >= 0:
+            return self
+        raise error(f"{where}: not a box: left {left}, top {top}, right {right}, bottom {bottom}")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """A labelled box.
 
     `id` is the file's own, or the shape's place from 1. `key` is the file's own word for what belongs together across
@@ -74,7 +75,7 @@ class Shape:
     label: str
     box: Box
     where: str
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = MappingProxyType({})
     key: Any = None
     label_field: str = ""
     box_field: str = ""
