@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evaluate",),
     ("config",),
     ("grading", "tasks"),
-    ("report", "tracking", "pipeline"),
+    ("formats", "report", "tracking", "pipeline"),
     ("references",),
     ("runs",),
     ("scoring",),
@@ -108,6 +108,8 @@ def test_imports_point_down_and_vendors_stay_with_their_owner() -> None:
     [
         ("scoring/extra.py", "from harness.tracking.store import LocalStore"),
         ("references/extra.py", "def late():\n    from harness.pipeline import Pipeline"),
+        ("references/extra.py", "from harness.formats import import_labels"),
+        ("formats/extra.py", "from harness.grading.rules import read_rules"),
         ("scoring/extra.py", "import cv2"),
         ("scoring/extra.py", "from pathlib import Path"),
         ("evaluate_extra.py", "import mlflow"),

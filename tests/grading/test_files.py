@@ -68,7 +68,7 @@ class TestFormats:
                 {"annotations": [COCO["annotations"][0] | {"category_id": 9}]},
                 r"annotations\.0\.category_id: no category",
             ),
-            ({"annotations": [COCO["annotations"][0] | {"bbox": [1, 2, -3, 4]}]}, r"annotations\.0\.bbox\.2"),
+            ({"annotations": [COCO["annotations"][0] | {"bbox": [1, 2, -3, 4]}]}, r"annotations\.0\.bbox: not a"),
             (
                 {"annotations": [COCO["annotations"][0] | {"attributes": {"a": [1]}}]},
                 r"annotations\.0\.attributes\.a: exp",

@@ -16,11 +16,10 @@ from PIL import Image
 from scipy.io import savemat
 
 from harness.base.errors import ReferenceSetError
-from harness.cli.import_ import FORMATS as COMMAND_FORMATS
+from harness.formats import import_labels
 from harness.references.contents import Contents
 from harness.references.exporting import export_coco
-from harness.references.importing import FORMATS, import_labels
-from harness.references.importing.workspace import workspace
+from harness.references.importing import workspace
 from harness.references.labels import save_bib_tags, view
 from harness.references.sets import ReferencePhoto, load_set, split_of
 from harness.references.store import LabelStore
@@ -31,7 +30,7 @@ WIDTH, HEIGHT = 200, 100
 KILLED_IMPORT = """
 import os, signal, sys
 from pathlib import Path
-from harness.references.importing import import_labels
+from harness.formats import import_labels
 from harness.references.store import LabelStore
 LabelStore.edit = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 import_labels(LabelStore(Path(sys.argv[1])), "coco", Path(sys.argv[2]))
@@ -61,10 +60,6 @@ def photos(store: LabelStore) -> dict[str, ReferencePhoto]:
 
 def xywh(photo: ReferencePhoto) -> list[tuple[float, ...]]:
     return [tuple(round(value, 9) for value in box.xywh) for box in (*photo.bibs, *photo.faces)]
-
-
-def test_the_command_offers_every_format() -> None:
-    assert tuple(FORMATS) == COMMAND_FORMATS
 
 
 # RBNR

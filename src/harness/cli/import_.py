@@ -1,7 +1,7 @@
 """Import labelled photos that exist in another form into the staging set: all of it or, with an error, nothing.
 
-Formats: `coco`, `voc`, `yolo` with classes bib and face; `rbnr`, the racing bib set of 2012; `bnr`, our own files from
-elsewhere. Labels that are there already are never overwritten.
+Labels that are there already are never overwritten. Where a format has classes, they are bib and face; a box of any
+other class is an error.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ import argparse
 from harness.cli.staging import add_overrides, compose_staging, counted, open_store
 
 NAME = "import"
-HELP = "import labelled photos: COCO, VOC, YOLO, RBNR or bnr"
-FORMATS = ("bnr", "coco", "rbnr", "voc", "yolo")
+HELP = "import labelled photos, from COCO, YOLO and other formats"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--format", required=True, choices=FORMATS, help="what PATH is")
+    from harness.formats import import_formats
+
+    offered = import_formats()
+    titles = ", ".join(f"{name} ({title})" for name, title in offered.items())
+    parser.add_argument("--format", required=True, choices=tuple(offered), help=f"what PATH is: {titles}")
     parser.add_argument("--photos", metavar="DIR", help="where the photos are, if not where the format says")
-    parser.add_argument("path", metavar="PATH", help="a folder, or with coco a file")
+    parser.add_argument("path", metavar="PATH", help="a folder, or a file of the format")
     add_overrides(parser)
 
 
@@ -27,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Import, and say what came in."""
     from pathlib import Path
 
-    from harness.references.importing import import_labels
+    from harness.formats import import_labels
 
     store = open_store(compose_staging(arguments.overrides))
     photos = Path(arguments.photos) if arguments.photos else None

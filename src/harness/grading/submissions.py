@@ -1,4 +1,4 @@
-"""The annotations that somebody made, in COCO, Pascal VOC or CVAT's XML: a file or a folder, told apart by content.
+"""The annotations that somebody made, in any format that `harness.formats` can grade: a file, or a folder of them.
 
 An image is known by its file name, without folders: that is what both sides share. Boxes are in pixels. Attributes are
 text; a yes or no is `true` or `false`, whichever way a format writes it.
@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from harness.base.documents import read_xml
 from harness.base.errors import GradingError
 from harness.base.garbage import no_collection
+from harness.formats import annotation_formats, is_per_image, read_annotations
+from harness.formats.document import Image, Shape, file_name
 from harness.scoring import Annotation
-
-SUFFIXES = (".json", ".xml")
 
 
 @dataclass(frozen=True)
@@ -46,12 +45,13 @@ class Submission:
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a COCO or CVAT file, a folder with such files, or a folder of Pascal VOC files."""
+    """Read a file of annotations, or all such files in a folder."""
     files = annotation_files(path)
     if not files:
-        raise GradingError(f"{path}: no annotations here; expected COCO (.json), Pascal VOC or CVAT (.xml) files")
+        expected = ", ".join(f"{title} ({format.suffix})" for title, format in annotation_formats())
+        raise GradingError(f"{path}: no annotations here; expected files of one of {expected}")
     with no_collection():
-        images = _by_name(image for file in files for image in _read_file(file))
+        images = _by_name(_annotated(image) for file in files for image in read_annotations(file, GradingError).images)
     digest = hashlib.sha256()
     for file in files:
         digest.update(hashlib.sha256(file.read_bytes()).digest())
@@ -64,20 +64,22 @@ def annotation_files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise GradingError(f"{path}: no such file or folder")
-    found = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in SUFFIXES and file.is_file())
+    suffixes = _suffixes()
+    found = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in suffixes and file.is_file())
     return [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
 
 
 def students(path: Path) -> dict[str, Path] | None:
     """The submissions in a folder, one a file or folder in it, by name; None where `path` is itself a submission.
 
-    A folder with Pascal VOC files right in it is one submission, since VOC has a file for each image.
+    A folder with files right in it that have one image each, as those of Pascal VOC, is one submission.
     """
     if not path.is_dir():
         return None
     entries = [entry for entry in sorted(path.iterdir()) if not entry.name.startswith(".")]
-    files = [entry for entry in entries if entry.is_file() and entry.suffix.lower() in SUFFIXES]
-    if any(_is_voc(file) for file in files if file.suffix.lower() == ".xml"):
+    suffixes = _suffixes()
+    files = [entry for entry in entries if entry.is_file() and entry.suffix.lower() in suffixes]
+    if any(is_per_image(file, GradingError) for file in files):
         return None
     found: dict[str, Path] = {}
     for entry in [*files, *(entry for entry in entries if entry.is_dir() and annotation_files(entry))]:
@@ -88,11 +90,6 @@ def students(path: Path) -> dict[str, Path] | None:
     if not found:
         raise GradingError(f"{path}: no submissions here; expected a file or a folder for each student")
     return dict(sorted(found.items()))
-
-
-def image_name(given: str) -> str:
-    """The name that an image is known by: its file name, without folders."""
-    return PurePosixPath(given.replace("\\", "/")).name
 
 
 def attribute_text(value: Any, where: str) -> str:
@@ -106,26 +103,22 @@ def attribute_text(value: Any, where: str) -> str:
     raise GradingError(f"{where}: expected text, a number or true or false, got {value!r:.80}")
 
 
-def flag_text(text: str) -> str:
-    """A flag of the XML formats, which write 0 and 1."""
-    return {"0": "false", "1": "true"}.get(text, text)
+def _annotated(image: Image) -> AnnotatedImage:
+    return AnnotatedImage(file_name(image.name), image.where, image.size, tuple(map(_annotation, image.shapes)))
 
 
-def _read_file(file: Path) -> Iterable[AnnotatedImage]:
-    from harness.grading import coco, cvat, voc
-
-    if file.suffix.lower() == ".json":
-        return coco.read(file)
-    root = read_xml(file, GradingError)
-    if root.tag == "annotation":
-        return [voc.read(file, root)]
-    if root.tag == "annotations":
-        return cvat.read(file, root)
-    raise GradingError(f"{file}: <{root.tag}>: neither Pascal VOC (<annotation>) nor CVAT (<annotations>)")
+def _annotation(shape: Shape) -> Annotation:
+    attributes = {
+        name: attribute_text(value, f"{shape.where}.attributes.{name}")
+        for name, value in shape.attributes.items()
+        if value is not None
+    }
+    key = None if shape.key is None else attribute_text(shape.key, f"{shape.where}.key")
+    return Annotation(shape.id, shape.label, shape.box.xywh, attributes, key)
 
 
-def _is_voc(file: Path) -> bool:
-    return read_xml(file, GradingError).tag == "annotation"
+def _suffixes() -> set[str]:
+    return {format.suffix for _, format in annotation_formats()}
 
 
 def _by_name(images: Iterable[AnnotatedImage]) -> dict[str, AnnotatedImage]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -15,17 +15,57 @@ from harness.base.errors import ReferenceSetError
 from harness.base.progress import track
 from harness.references.contents import Contents
 from harness.references.disk import write_atomically
-from harness.references.files import BoxRecord, PhotoRecord
-from harness.references.importing.coco import (
-    BibExtension,
-    FaceExtension,
-    FileExtension,
-    Identities,
-    ImageExtension,
+from harness.references.files import (
+    BibPhotoTag,
+    BoxRecord,
+    FacePhotoTag,
+    Flag,
+    LinkPairs,
+    PhotoRecord,
+    Record,
 )
 from harness.references.photo_files import stored_photos
 
 _CATEGORIES = {"bib": 1, "face": 2}
+
+
+class Identities(Record):
+    """The identities of a set, as they travel in a COCO file."""
+
+    names: list[str]
+    must_link: list[list[str]]
+    cannot_link: list[list[str]]
+
+
+class BibExtension(Record):
+    """What COCO has no place for about the bibs of a photo."""
+
+    labeled: Flag
+    tags: list[BibPhotoTag]
+
+
+class FaceExtension(Record):
+    """What COCO has no place for about the faces of a photo."""
+
+    labeled: Flag
+    tags: list[FacePhotoTag]
+
+
+class ImageExtension(Record):
+    """What COCO has no place for about a photo; None where it was never labelled."""
+
+    names: list[str]
+    split: Literal["iteration", "holdout"]
+    added_at: str
+    bibs: BibExtension | None
+    faces: FaceExtension | None
+    links: LinkPairs | None
+
+
+class FileExtension(Record):
+    """What COCO has no place for about a set."""
+
+    identities: Identities
 
 
 def export_coco(contents: Contents, root: Path, target: Path) -> dict[str, int]:

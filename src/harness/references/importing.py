@@ -1,19 +1,22 @@
-"""Labels that people already have, brought into a reference set in one step: all of it or nothing.
+"""Photos with labels from elsewhere, entered into a reference set in one step: all of it or nothing.
 
-A format is a module with `read(path, photos)`. The source is read and checked in full, the photos are copied beside,
-and only then does one transaction enter everything. Labels that are there already are never overwritten: the
-same ones are fine, others are refused.
+`harness.formats` reads a source and checks it in full. Here its photos are copied beside, and only then does one
+transaction enter everything. Labels that are there already are never overwritten: the same ones are fine, others are
+refused.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.base.errors import PhotoError, ReferenceSetError
+from harness.base.locks import file_lock, is_locked
 from harness.base.progress import track
 from harness.references.adding import index_photo
 from harness.references.disk import sync_folder
@@ -25,23 +28,41 @@ from harness.references.files import (
     FaceGroundTruth,
     FaceIdentities,
     FaceLabels,
+    LinkPairs,
     PhotoFile,
     PhotoIndex,
 )
-from harness.references.importing import bnr, coco, rbnr, voc, yolo
-from harness.references.importing.records import ImportedPhoto, ImportedSet
-from harness.references.importing.workspace import workspace
 from harness.references.labels import know_names
 from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, stored_photos
 from harness.references.store import LabelStore
 
-FORMATS: dict[str, Callable[[Path, Path | None], ImportedSet]] = {
-    "bnr": bnr.read,
-    "coco": coco.read,
-    "rbnr": rbnr.read,
-    "voc": voc.read,
-    "yolo": yolo.read,
-}
+_SUFFIX, _LOCK_SUFFIX = ".new", ".lock"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedPhoto:
+    """One photo of a source. `where` names its record in errors; `sha256` is what the source says its content is.
+
+    A dimension that the source does not speak about is None, which is not the same as labelled and empty.
+    """
+
+    path: Path
+    where: str
+    bibs: BibLabels | None = None
+    faces: FaceLabels | None = None
+    links: LinkPairs | None = None
+    names: tuple[str, ...] = ()
+    split: Literal["iteration", "holdout"] | None = None
+    added_at: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class ImportedSet:
+    """All that a source holds."""
+
+    photos: tuple[ImportedPhoto, ...]
+    identities: FaceIdentities = field(default_factory=FaceIdentities)
 
 
 @dataclass(frozen=True)
@@ -53,13 +74,6 @@ class ImportSummary:
     bibs: int
     faces: int
     links: int
-
-
-def import_labels(store: LabelStore, name: str, path: Path, photos: Path | None = None) -> ImportSummary:
-    """Read a source of the named format and enter it."""
-    if not path.exists():
-        raise ReferenceSetError(f"{path}: no such file or folder")
-    return import_set(store, FORMATS[name](path, photos))
 
 
 def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
@@ -139,3 +153,36 @@ def _enter_identities(draft: Draft, source: ImportedSet) -> None:
         before: list[list[str]] = draft.head(FaceIdentities, name)
         new = [group for group in getattr(source.identities, name) if group not in before]
         draft.put_head(FaceIdentities, **{name: before + new})
+
+
+@contextlib.contextmanager
+def workspace(root: Path) -> Iterator[Path]:
+    """An empty hidden folder in `root`, gone when the block ends; so are those that killed processes left.
+
+    Whose folder it is says a lock beside it, taken before the folder is made and held until it goes: a folder whose
+    lock nobody holds is a dead process's.
+    """
+    _clear_abandoned(root)
+    folder = root / f".import.{secrets.token_hex(4)}{_SUFFIX}"
+    with file_lock(_lock_of(folder)):
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            _remove(folder)
+
+
+def _clear_abandoned(root: Path) -> None:
+    for folder in root.glob(f".import.*{_SUFFIX}"):
+        if not is_locked(_lock_of(folder)):
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """The lock goes first: a folder without one is cleared away the next time, a lock without a folder never is."""
+    _lock_of(folder).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_suffix(_LOCK_SUFFIX)

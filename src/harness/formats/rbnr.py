@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import ReferenceSetError
+from harness.formats import Format
+from harness.formats.document import Box
+from harness.formats.labels import UnitBox, photo_size, unit_box
 from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
-from harness.references.importing.records import ImportedPhoto, ImportedSet, photo_size, unit_box
+from harness.references.importing import ImportedPhoto, ImportedSet
 from harness.references.photo_files import find_photos
 
 
-def read(path: Path, photos: Path | None) -> ImportedSet:
+def read_set(path: Path, photos: Path | None) -> ImportedSet:
     """Every photo in the folder and below it; the `.mat` files lie beside them."""
     found = list(find_photos(photos or path))
     if not found:
@@ -35,13 +38,10 @@ def _photo(photo: Path) -> ImportedPhoto:
         raise ReferenceSetError(f"{where}: {len(tags)} tagp, {len(faces)} facep and {len(numbers)} number rows")
     size = photo_size(photo, str(where))
     bibs = [
-        BibRecord(**unit_box(_edges(row), size, f"{where}: tagp row {i}", math.inf), number=str(int(number)))
+        BibRecord(**_box(row, size, f"{where}: tagp row {i}"), number=str(int(number)))
         for i, (row, number) in enumerate(zip(tags, numbers, strict=True), start=1)
     ]
-    boxes = [
-        FaceRecord(**unit_box(_edges(row), size, f"{where}: facep row {i}", math.inf))
-        for i, row in enumerate(faces, start=1)
-    ]
+    boxes = [FaceRecord(**_box(row, size, f"{where}: facep row {i}")) for i, row in enumerate(faces, start=1)]
     return ImportedPhoto(
         path=photo,
         where=str(where),
@@ -78,7 +78,11 @@ def _rows(content: dict[str, Any], name: str, columns: int, where: Path) -> list
     return rows if matrix.size else []
 
 
-def _edges(row: list[float]) -> tuple[float, float, float, float]:
-    """Left, top, right, bottom of the pixels that a row counts from 1."""
+def _box(row: list[float], size: tuple[int, int], where: str) -> UnitBox:
+    """The pixels that a row counts from 1, cut at the border however far they stick out."""
     min_row, max_row, min_col, max_col = row
-    return (min_col - 1, min_row - 1, max_col, max_row)
+    box = Box.of_edges((min_col - 1, min_row - 1, max_col, max_row), where, ReferenceSetError)
+    return unit_box(box, size, where, tolerance=math.inf)
+
+
+FORMAT = Format(name="rbnr", title="Racing Bib Number Recognition", read_set=read_set)

@@ -11,13 +11,14 @@ import re
 from pathlib import Path
 
 from harness.base.errors import PhotoError, ReferenceSetError
+from harness.formats import Format
 from harness.references.contents import Contents, read_contents
 from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex
-from harness.references.importing.records import ImportedPhoto, ImportedSet
+from harness.references.importing import ImportedPhoto, ImportedSet
 from harness.references.photo_files import FOLDER, find_photos, read_bytes
 
 
-def read(path: Path, photos: Path | None) -> ImportedSet:
+def read_set(path: Path, photos: Path | None) -> ImportedSet:
     """The folder's files, checked as our own are."""
     if not (path / PhotoIndex.FILE_NAME).is_file():
         raise ReferenceSetError(f"{path}: expected a folder with {PhotoIndex.FILE_NAME}")
@@ -66,3 +67,6 @@ def _photos_by_hash(folder: Path) -> dict[str, Path]:
         except PhotoError as error:
             raise ReferenceSetError(str(error)) from error
     return found
+
+
+FORMAT = Format(name="bnr", title="the harness's own files", read_set=read_set)

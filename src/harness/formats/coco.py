@@ -1,0 +1,171 @@
+"""COCO detection files: `images`, `categories`, `annotations` with `bbox` [x, y, width, height].
+
+What COCO has no field for stands in the `attributes` of an annotation, as CVAT writes them. An annotation is known by
+its `id`, or where it has none by its place in the file, from 1. Its field `key`, if there is one, pairs it in grading.
+
+For an import, the categories are bib and face, and the attributes number, scope, identity and tags. What our own export
+knows beyond that stands under `harness`: of an image its tags, links, names and split, of the file its identities.
+Without it, every image counts as labelled for the categories that the file declares, and for links it does not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from harness.base.documents import checked, read_json
+from harness.base.errors import HarnessError, ReferenceSetError
+from harness.formats import AnnotationFile, Format
+from harness.formats.document import Box, Document, Image, Shape, file_name
+from harness.formats.labels import (
+    UnitBox,
+    by_kind,
+    find_photo,
+    kinds_in,
+    labels_of,
+    only_file,
+    photo_folders,
+    placed_record,
+    shape_record,
+)
+from harness.references.exporting import FileExtension, ImageExtension
+from harness.references.files import BibLabels, FaceIdentities, FaceLabels, Size
+from harness.references.importing import ImportedPhoto, ImportedSet
+
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Id = int | str
+
+_KEYS = frozenset({"images", "categories", "annotations"})
+
+
+class _Image(BaseModel):
+    id: Id
+    file_name: str = Field(min_length=1)
+    width: Size | None = None
+    height: Size | None = None
+    harness: Any = None
+
+
+class _Category(BaseModel):
+    id: Id
+    name: str
+
+
+class _Annotation(BaseModel):
+    image_id: Id
+    category_id: Id
+    bbox: tuple[Number, Number, Number, Number]
+    id: Id | None = None
+    key: Any = None
+    attributes: dict[str, Any] = {}
+
+
+class _Coco(BaseModel):
+    images: list[_Image]
+    categories: list[_Category]
+    annotations: list[_Annotation]
+    harness: Any = None
+
+
+def recognises(data: Any) -> bool:
+    """Whether a JSON value is meant to be COCO, complete or not."""
+    return isinstance(data, dict) and not _KEYS.isdisjoint(data)
+
+
+def read(data: Any, file: Path, error: type[HarnessError]) -> Document:
+    """The images of a COCO file with their annotations."""
+    return _document(checked(_Coco, data, str(file), error), file, error)
+
+
+def read_set(path: Path, photos: Path | None) -> ImportedSet:
+    """A COCO file, or a folder with exactly one; photos are found beside it or in `images/`."""
+    file = only_file(path, ".json", "COCO")
+    coco = checked(_Coco, read_json(file, ReferenceSetError), str(file), ReferenceSetError)
+    document = _document(coco, file, ReferenceSetError)
+    folders, kinds = photo_folders(file, photos), kinds_in(document.labels)
+    found = []
+    for image, given in zip(document.images, coco.images, strict=True):
+        if given.harness is None:
+            found.append(_foreign_photo(image, folders, kinds))
+        else:
+            extra = checked(ImageExtension, given.harness, f"{image.where}.harness", ReferenceSetError)
+            found.append(_own_photo(image, folders, extra))
+    if coco.harness is None:
+        return ImportedSet(tuple(found))
+    whole = checked(FileExtension, coco.harness, f"{file}: harness", ReferenceSetError)
+    return ImportedSet(tuple(found), FaceIdentities(**whole.identities.model_dump()))
+
+
+def _document(coco: _Coco, file: Path, error: type[HarnessError]) -> Document:
+    labels = {category.id: category.name for category in coco.categories}
+    drawn: dict[Id, list[Shape]] = {image.id: [] for image in coco.images}
+    if len(drawn) != len(coco.images):
+        raise error(f"{file}: images: two of them have the same id")
+    for place, annotation in enumerate(coco.annotations):
+        where = f"{file}: annotations.{place}"
+        if annotation.image_id not in drawn:
+            raise error(f"{where}.image_id: no image {annotation.image_id!r}")
+        if annotation.category_id not in labels:
+            raise error(f"{where}.category_id: no category {annotation.category_id!r}")
+        shape = Shape(
+            id=str(place + 1 if annotation.id is None else annotation.id),
+            label=labels[annotation.category_id],
+            box=Box.of_size(annotation.bbox, f"{where}.bbox", error),
+            where=where,
+            attributes=annotation.attributes,
+            key=annotation.key,
+            label_field=".category_id",
+            box_field=".bbox",
+        )
+        drawn[annotation.image_id].append(shape)
+    images = (
+        Image(image.file_name, f"{file}: images.{place}", _size(image), tuple(drawn[image.id]))
+        for place, image in enumerate(coco.images)
+    )
+    return Document(tuple(images), frozenset(labels.values()))
+
+
+def _size(image: _Image) -> tuple[int, int] | None:
+    return (image.width, image.height) if image.width and image.height else None
+
+
+def _foreign_photo(image: Image, folders: list[Path], kinds: frozenset[str]) -> ImportedPhoto:
+    photo, size = find_photo(image, image.name, folders)
+    records = [placed_record(shape, size) for shape in image.shapes]
+    return ImportedPhoto(path=photo, where=image.where, names=(file_name(image.name),), **labels_of(records, kinds))
+
+
+def _own_photo(image: Image, folders: list[Path], extra: ImageExtension) -> ImportedPhoto:
+    """A photo of our own export. Its labels come back as they were, and are checked as our own labels are."""
+    photo, (width, height) = find_photo(image, image.name, folders)
+    records = []
+    for shape in image.shapes:
+        x, y, w, h = shape.box.xywh
+        records.append(shape_record(shape, UnitBox(x=x / width, y=y / height, w=w / width, h=h / height)))
+    bibs, faces = by_kind(records)
+    return ImportedPhoto(
+        path=photo,
+        where=image.where,
+        bibs=BibLabels(boxes=bibs, **extra.bibs.model_dump()) if extra.bibs else None,
+        faces=FaceLabels(boxes=faces, **extra.faces.model_dump()) if extra.faces else None,
+        links=extra.links,
+        names=tuple(extra.names),
+        split=extra.split,
+        added_at=extra.added_at,
+    )
+
+
+FORMAT = Format(
+    name="coco",
+    title="COCO",
+    read_set=read_set,
+    annotations=AnnotationFile(
+        suffix=".json",
+        sign="an object with images, categories and annotations",
+        load=read_json,
+        recognises=recognises,
+        read=read,
+    ),
+)
