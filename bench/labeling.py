@@ -31,7 +31,7 @@ from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.files import write_file
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
-from harness.results import Thresholds
+from harness.scoring.detection import Thresholds
 from harness.tracking.store import LocalStore
 
 PAGE_LIMIT, START_LIMIT = 0.3, 10.0

@@ -16,12 +16,12 @@ from typing import Any
 from PIL import Image, ImageOps
 
 from harness.config import instantiate
-from harness.evaluate import predict
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.scoring import tally_links
 from harness.search.experiment import read_experiment
 from harness.search.searchable import trial_config, trial_spec
 from harness.search.space import points
+from harness.tasks.photos.predicting import predict
 
 FILE = Path(__file__).parents[1] / "experiments" / "link_geometry.yaml"
 
@@ -30,9 +30,10 @@ def main() -> None:
     """Walk the space and print how the points score."""
     experiment = read_experiment(FILE)
     spec = trial_spec(experiment, {})
-    evaluated, _ = predict(spec.pipeline, spec.references.load().photos, spec.cache.open())
+    task = spec.photos
+    evaluated, _ = predict(task.pipeline, task.references.photos, task.cache.open())
     labels = [photo.labels for photo in evaluated]
-    aspects = [_aspect(photo.path) for photo in evaluated]
+    aspects = [_aspect(photo.photo.path) for photo in evaluated]
     known: dict[object, float] = {}
 
     def score(linker: GeometricLinker) -> float:
@@ -41,7 +42,7 @@ def main() -> None:
         key = tuple(tuple((link.bib_index, link.face_index) for link in own) for own in links)
         if key not in known:
             linked = [replace(one, links=own) for one, own in zip(seen, links, strict=True)]
-            tally = tally_links(labels, linked, spec.thresholds.bib_iou, spec.thresholds.face_iou)
+            tally = tally_links(labels, linked, task.scoring.bib_iou, task.scoring.face_iou)
             known[key] = tally.scorecard().rate("link_f1")
         return known[key]
 

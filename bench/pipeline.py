@@ -18,7 +18,6 @@ from typing import Any
 
 from bench.measure import row
 from harness.config import build, compose
-from harness.evaluate import predict, score
 from harness.pipeline import Pipeline
 from harness.pipeline.bibs.rapidocr import RapidOcr
 from harness.pipeline.bibs.texts import bounds
@@ -28,6 +27,8 @@ from harness.pipeline.faces.yunet import YuNet
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.photos import read_photo
 from harness.references.sets import ReferencePhoto
+from harness.tasks.photos.predicting import predict
+from harness.tasks.photos.scores import score_cards
 
 #: Presets are compared on so many photos from all over the set; the sweeps, warm and cold, are measured on fewer.
 PHOTOS, SWEEP_PHOTOS = 24, 6
@@ -36,9 +37,9 @@ PHOTOS, SWEEP_PHOTOS = 24, 6
 def measure() -> list[dict[str, Any]]:
     """Overhead of the harness, and what the cache saves."""
     spec = build(compose([*_references(), "preset=fast"]))
-    photos = spec.references.load().photos
+    photos = spec.photos.references.photos
     photos = photos[:: -(-len(photos) // PHOTOS)]
-    fast, plain = spec.pipeline, build(compose([*_references(), "preset=plain"])).pipeline
+    fast, plain = spec.photos.pipeline, build(compose([*_references(), "preset=plain"])).photos.pipeline
     fast.load()
     plain.load()
     predict(fast, photos[:2], None, quiet=True)
@@ -101,10 +102,11 @@ def _sweep(pipeline: Pipeline, photos: Sequence[ReferencePhoto]) -> dict[str, An
         )
         for width, drop, threshold in product((1.0, 1.5, 2.0), (4.0, 5.0), (0.6, 0.7, 0.75, 0.8, 0.85))
     ]
-    thresholds = build(compose()).thresholds
+    thresholds = build(compose()).photos.scoring
 
     def cards(setting: Pipeline, cache: StageCache | None) -> object:
-        return score(thresholds, predict(setting, photos, cache, quiet=True)[0]).cards
+        cards = score_cards(predict(setting, photos, cache, quiet=True)[0], thresholds)
+        return {name: card.total() for name, card in cards.items()}
 
     with tempfile.TemporaryDirectory() as folder:
         cache = StageCache(Path(folder), 10**9)

@@ -19,7 +19,7 @@ import optuna
 from optuna.storages import BaseStorage, InMemoryStorage
 
 from bench.measure import row
-from harness.evaluate import evaluate, predict, score
+from harness.evaluate import evaluate
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import search
@@ -29,6 +29,8 @@ from harness.search.searchable import check_experiment, trial_spec
 from harness.search.space import point_key
 from harness.search.trials import TrialRecord, ranked
 from harness.search.verification import COLD
+from harness.tasks.photos.predicting import predict
+from harness.tasks.photos.scores import score_cards
 
 TRIALS, SEEDS = 40, 10
 METRIC = "link/f1"
@@ -92,16 +94,16 @@ class Scorecards:
         self._base = experiment("tpe", 0)
         check_experiment(self._base)
         spec = trial_spec(self._base, {})
-        self._photos, self._cache = spec.references.load().photos, spec.cache.open()
+        self._photos, self._cache = spec.photos.references.photos, spec.photos.cache.open()
         self._known: dict[str, float] = {}
 
     def __call__(self, trial: TrialRecord) -> Outcome:
         """Predict and score, as a run does."""
         key = point_key(trial.point)
         if key not in self._known:
-            spec = trial_spec(self._base, trial.point)
-            evaluated, _ = predict(spec.pipeline, self._photos, self._cache, quiet=True)
-            self._known[key] = score(spec.thresholds, evaluated).cards["link"].metrics()[METRIC]
+            task = trial_spec(self._base, trial.point).photos
+            evaluated, _ = predict(task.pipeline, self._photos, self._cache, quiet=True)
+            self._known[key] = score_cards(evaluated, task.scoring)["link"].total().metrics()[METRIC]
         return Outcome("", (self._known[key],), {}, {})
 
 

@@ -21,15 +21,17 @@ from typing import Any
 
 from bench.measure import row
 from harness.config import build, compose
-from harness.evaluate import behaviours, predict, score
-from harness.runs.records import archive, describe, result_tags, run_tags
 from harness.references.photos import read_photo
-from harness.report.artifacts import photo_table, write_artifacts
-from harness.report.content import RunReport
-from harness.results import Evaluation
+from harness.report.page import RunReport, write_report
 from harness.runs.archive import write_run
 from harness.runs.comparison import Comparison
 from harness.runs.gate import judge
+from harness.runs.plan import Showing, Shown
+from harness.runs.records import archive, describe, result_tags, run_tags
+from harness.tasks.photos.predicting import predict
+from harness.tasks.photos.scores import score
+from harness.tasks.photos.section import show_photos
+from harness.tasks.photos.task import photos_result
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore, OpenStore
 
@@ -78,36 +80,43 @@ def _beside_mlflow(store: OpenStore, files: Path) -> dict[str, Any]:
 def _beside_the_run(store: OpenStore, folder: Path) -> list[dict[str, Any]]:
     folder.mkdir()
     spec = build(compose(["preset=fast"]))
-    references = spec.references.load()
-    spec.pipeline.load()
-    predict(spec.pipeline, references.photos[:1], None)
+    task = spec.photos
+    references, thresholds = task.references, task.scoring
+    task.load()
+    predict(task.pipeline, references.photos[:1], None)
     started = time.perf_counter()
-    seen, _ = predict(spec.pipeline, references.photos[:TIMED], None)
+    seen, _ = predict(task.pipeline, references.photos[:TIMED], None)
     run_seconds = (time.perf_counter() - started) / TIMED * PHOTOS
-    photos = tuple(replace(photo, sha256=f"{n:064x}") for n, photo in enumerate(islice(cycle(seen), PHOTOS)))
-    scores, curves = score(spec.thresholds, photos), behaviours(spec.thresholds, photos)
-    evaluation = Evaluation(references.digest, spec.thresholds, photos, (), scores, {}, curves)
-    run = archive(spec, references, evaluation, "")
+    true = {item.photo.path: item.sha256 for item in seen}
+    photos = tuple(
+        replace(item, photo=replace(item.photo, sha256=f"{n:064x}"))
+        for n, item in enumerate(islice(cycle(seen), PHOTOS))
+    )
+    scores = score(photos, thresholds)
+
+    def show(showing: Showing) -> Shown:
+        return show_photos(showing, photos, scores, thresholds, (), lambda path, _: read_photo(path, true[path]))
+
+    results = {task.name: photos_result(task.data(), photos, (), scores, 0, show)}
+    run = archive(spec, results, "")
     judgement = judge(spec.gate, run, run)
-    comparison = Comparison(run, run, judgement, (), ())
-    report = RunReport(run, judgement, evaluation, comparison, "", (), {}, spec.config_yaml)
-    true = {photo.path: photo.sha256 for photo in seen}
-    report_seconds = _timed(lambda: write_artifacts(folder, report, lambda path, _: read_photo(path, true[path])))
+    report = RunReport(run, judgement, Comparison(run, run, judgement, (), ()), "", {}, spec.config_yaml)
+    report_seconds = _timed(lambda: write_report(folder, report, results, ()))
 
     def log() -> None:
-        with tracked_run(store, store.runs_experiment, "fast", run_tags(spec, references, "")) as tracked:
-            run = archive(spec, references, evaluation, "")
+        with tracked_run(store, store.runs_experiment, "fast", run_tags(spec, "")) as tracked:
+            run = archive(spec, results, "")
             judgement = judge(spec.gate, run, None)
             write_run(folder, run)
             tracked.log(
                 RunRecord(
                     params=spec.params,
                     metrics=run.metrics,
-                    tags=result_tags(evaluation, judgement, None),
+                    tags=result_tags(run, results, judgement, None),
                     description=describe(run, judgement),
-                    curves=evaluation.curves(),
+                    curves=results[task.name].curves,
                     files=folder,
-                    tables={"photos.json": photo_table(evaluation)},
+                    tables=results[task.name].tables,
                     dataset=(references.name, references.digest),
                 )
             )

@@ -54,11 +54,10 @@ def benchmark_run(
     `tasks` are what it has evaluated beside the photos.
     """
     meta = replace(METADATA, **metadata)
-    rows: dict[str, list[dict[str, Count]]] = {
-        "face": [dict(FaceScorecard(*row, photos=1).counted().counts) for row in faces]
-    }
+    rows: dict[str, list[dict[str, Count]]] = {}
     if numbers is not None:
         rows["number"] = [dict(NumberScorecard(*row, photos=1).counted().counts) for row in numbers]
+    rows["face"] = [dict(FaceScorecard(*row, photos=1).counted().counts) for row in faces]
     items = tuple(
         Item(f"{place:064x}", f"{place:03}.jpg", {name: counts[place] for name, counts in rows.items()}, photo=PASSED)
         for place in range(len(faces))

@@ -22,7 +22,7 @@ from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
 from harness.labeling.source import LabelSource
 from harness.pipeline.links.geometric import GeometricLinker
-from harness.results import Thresholds
+from harness.scoring.detection import Thresholds
 from harness.tracking.store import LocalStore
 
 

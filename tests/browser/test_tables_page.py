@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from harness.tasks.tables.evaluation import evaluate_tables
 from harness.tasks.tables.html import page as tables_page
-from harness.tasks.tables.rates import item_rates
+from harness.tasks.tables.rates import mean_rates, score_cards
 from tests.tasks.tables.builders import extracted, table
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ CAME = [["name", "time"], ["effcient", "41:07"], ["new", "44.4"]]
 def address(tmp_path: Path) -> str:
     items = [extracted("a", "one", CAME), extracted("b", "one", LINES), extracted("a", "two", LINES)]
     evaluation = evaluate_tables([table("one", LINES), table("two", LINES, caption="same")], items, ["a", "b"])
-    (tmp_path / "tables.html").write_text(tables_page(evaluation, item_rates(evaluation)))
+    (tmp_path / "tables.html").write_text(tables_page(evaluation, mean_rates(score_cards(evaluation))))
     return (tmp_path / "tables.html").as_uri()
 
 

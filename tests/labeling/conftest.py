@@ -27,7 +27,7 @@ from harness.references.suggestions import (
     StageProvenance,
     Suggestions,
 )
-from harness.results import Thresholds
+from harness.scoring.detection import Thresholds
 from harness.tracking.store import LocalStore, Store
 
 #: What a browser on the server's own pages sends along.

@@ -26,7 +26,8 @@ def keep_run(
 ) -> str:
     """Log a finished run that predicted this for a photo; returns its id."""
     run = run_of(evaluation_of([prediction]), data=name)
-    run = replace(run, photo_results=(replace(run.photo_results[0], sha256=photo),))
+    task = run.tasks["photos"]
+    run = replace(run, tasks={"photos": replace(task, items=(replace(task.items[0], id=photo),))})
     with tempfile.TemporaryDirectory() as folder:
         write_run(Path(folder), run)
         if report:

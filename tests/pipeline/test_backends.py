@@ -28,7 +28,7 @@ FACE = (FaceBox(**unit(PEOPLE["P001"][1])),)  # type: ignore[arg-type]
 
 
 def pipeline(*overrides: str) -> Pipeline:
-    return build(compose(["references=staging", *QUICK, *overrides])).pipeline
+    return build(compose(["references=staging", *QUICK, *overrides])).photos.pipeline
 
 
 @dataclass(frozen=True)

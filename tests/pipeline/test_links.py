@@ -28,7 +28,7 @@ def bib(x: float, y: float) -> BibBox:
 
 
 def configured(name: str, *overrides: str) -> Linker:
-    return build(compose([f"link={name}", *overrides])).pipeline.link
+    return build(compose([f"link={name}", *overrides])).photos.pipeline.link
 
 
 @pytest.mark.parametrize("name", ["geometric", "rule_of_thumb"])

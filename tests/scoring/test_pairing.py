@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.scoring.cards import Sides
 from harness.scoring.pairing import PairedRate, judge_together, paired_rates
-from harness.scoring.uncertainty import Sides
 
 
 def sides(above: list[float], below: list[float]) -> Sides:

@@ -269,7 +269,7 @@ def test_a_trial_that_is_surely_worse_is_given_up_after_some_photos(
 
 def test_photos_are_looked_at_in_an_order_that_the_seed_decides(race: Path, write_experiment: WriteExperiment) -> None:
     write_experiment()
-    photos = trial_spec(verbs.open_study("low_bibs", begun=False).experiment, {}).references.load().photos
+    photos = trial_spec(verbs.open_study("low_bibs", begun=False).experiment, {}).photos.references.photos
     assert in_order(photos, 0) == in_order(tuple(reversed(photos)), 0)
     assert in_order(photos, 0) != in_order(photos, 1)
     assert [checkpoints(count) for count in (8, 16, 40, 100)] == [[], [8], [10, 20], [25, 50]]

@@ -211,7 +211,7 @@ def test_a_run_is_compared_with_the_baseline_of_its_data(logger: Logger) -> None
         find_base(runs, found)
     comparison = compare(gate(), load_run(logger.store, run), load_run(logger.store, base))
     assert comparison.judgement.verdict is Verdict.REGRESSED
-    assert comparison.totals()["face"] == (12, 0)
+    assert comparison.totals()["face"] == ("face", 12, 0)
 
 
 def test_a_run_without_an_archive_says_so(logger: Logger) -> None:

@@ -14,9 +14,9 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 from harness.base.errors import ConfidenceError
-from harness.tasks.confidence.extra import SAMPLE
 from harness.tasks.confidence.postop import SCORED_FILE, run_postop
 from harness.tasks.confidence.quality import judge
+from harness.tasks.confidence.task import SAMPLE
 
 
 def pycocotools_statistics(scored: Path, class_agnostic: bool) -> list[float]:

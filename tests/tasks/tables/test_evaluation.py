@@ -11,7 +11,7 @@ from harness.scoring.grids import Grid
 from harness.tasks.tables.combine import choose
 from harness.tasks.tables.evaluation import TableEvaluation, evaluate_tables
 from harness.tasks.tables.matching import match_tables
-from harness.tasks.tables.rates import intervals, item_rates, metrics, rate
+from harness.tasks.tables.rates import Means, mean_rates, metrics, score_cards, table_intervals
 from harness.tasks.tables.summary import format_tables, method_lines, percent, to_dict
 from tests.tasks.tables.builders import extracted, table
 
@@ -25,6 +25,15 @@ GT = [table("one", LINES), table("two", OTHER)]
 def evaluated(*extractions: tuple[str, str | None, list[list[str]]], methods: tuple[str, ...] = ()) -> TableEvaluation:
     items = [extracted(*item) for item in extractions]
     return evaluate_tables(GT, items, methods or tuple(dict.fromkeys(item.method for item in items)))
+
+
+def means(evaluation: TableEvaluation) -> Means:
+    return mean_rates(score_cards(evaluation))
+
+
+def sides(evaluation: TableEvaluation, card: str, metric: str) -> list[list[float]]:
+    """The numerators and denominators of a rate, table by table."""
+    return [side.tolist() for side in score_cards(evaluation)[card].sides()[metric]]
 
 
 class TestWinRates:
@@ -44,31 +53,30 @@ class TestWinRates:
         assert win_shares(scores[::-1]) == shares[::-1]
 
     def test_rates_are_by_fuzzy_accuracy_over_tables_that_somebody_wins(self) -> None:
-        rates = item_rates(evaluated(("a", "one", LINES), ("b", "one", SHORT)))
-        assert rates.rates["table/win_rate_a"] == ((1.0, 0.0), (1.0, 0.0))
-        assert rate(rates, "table/win_rate_a") == 1
-        assert rate(rates, "table/win_rate_b") == 0
+        evaluation = evaluated(("a", "one", LINES), ("b", "one", SHORT))
+        assert sides(evaluation, "table_a", "table/win_rate_a") == [[1.0, 0.0], [1.0, 0.0]]
+        assert means(evaluation)["table/win_rate_a"] == 1
+        assert means(evaluation)["table/win_rate_b"] == 0
 
     def test_a_method_alone_wins_nothing(self) -> None:
-        assert not [name for name in item_rates(evaluated(("a", "one", LINES))).rates if "win" in name]
+        assert not [name for name in means(evaluated(("a", "one", LINES))) if "win" in name]
 
 
 class TestRates:
     def test_every_table_counts_the_same(self) -> None:
-        rates = item_rates(evaluated(("a", "one", LINES), ("a", "two", [["lap", "m"]])))
-        assert rates.items == ("one", "two")
-        assert rates.rates["table/fuzzy_recall"] == ((1.0, 0.5), (1.0, 1.0))
-        assert rate(rates, "table/fuzzy_recall") == 0.75
+        evaluation = evaluated(("a", "one", LINES), ("a", "two", [["lap", "m"]]))
+        assert sides(evaluation, "table", "table/fuzzy_recall") == [[1.0, 0.5], [1.0, 1.0]]
+        assert means(evaluation)["table/fuzzy_recall"] == 0.75
 
     def test_what_was_not_extracted_scores_nothing_and_stays_in_the_mean(self) -> None:
-        rates = item_rates(evaluated(("a", "one", LINES)))
-        assert rate(rates, "table/fuzzy_f1") == 0.5
-        assert rate(rates, "table/fuzzy_precision") == 0.5
-        assert rate(rates, "table/coverage") == 0.5
+        found = means(evaluated(("a", "one", LINES)))
+        assert found["table/fuzzy_f1"] == 0.5
+        assert found["table/fuzzy_precision"] == 0.5
+        assert found["table/coverage"] == 0.5
 
     def test_cells_in_place_count_only_where_some_are_comparable(self) -> None:
-        rates = item_rates(evaluated(("a", "one", LINES)))
-        assert rates.rates["table/cell_accuracy"] == ((1.0, 0.0), (1.0, 0.0))
+        evaluation = evaluated(("a", "one", LINES))
+        assert sides(evaluation, "table", "table/cell_accuracy") == [[1.0, 0.0], [1.0, 0.0]]
 
     def test_a_table_without_comparable_cells_has_a_meaningful_score_and_no_vacuous_one(self) -> None:
         moved = [["results", ""], *LINES]
@@ -77,24 +85,25 @@ class TestRates:
         assert scored.chosen.comparison.comparable_cells == 0
         assert scored.chosen.comparison.cell_accuracy_pct == 0.0
         assert 90 < scored.chosen.quality_score < 100
-        assert "table/cell_accuracy" not in metrics(evaluation, item_rates(evaluation), {})
-        assert "n/a" in method_lines(evaluation, item_rates(evaluation))[1]
+        assert "table/cell_accuracy" not in means(evaluation)
+        assert "n/a" in method_lines(evaluation, means(evaluation))[1]
 
     def test_the_mean_lies_in_its_interval(self) -> None:
-        rates = item_rates(evaluated(("a", "one", SHORT), ("a", "two", OTHER)))
-        interval = intervals(rates, seed=0)["table/fuzzy_f1"]
-        assert interval.low < rate(rates, "table/fuzzy_f1") < interval.high
+        evaluation = evaluated(("a", "one", SHORT), ("a", "two", OTHER))
+        interval = table_intervals(score_cards(evaluation), seed=0)["table/fuzzy_f1"]
+        assert interval.low < means(evaluation)["table/fuzzy_f1"] < interval.high
 
     def test_no_table_at_all_logs_no_rate(self) -> None:
         evaluation = evaluate_tables([], [], ["a", "b"])
-        assert not [name for name in metrics(evaluation, item_rates(evaluation), {}) if name.startswith("table/")]
-        assert "n/a" in "\n".join(format_tables(evaluation, item_rates(evaluation), {}))
+        assert not means(evaluation)
+        assert not [name for name in metrics(evaluation, {}) if name.startswith("table/")]
+        assert "n/a" in format_tables(evaluation, score_cards(evaluation), {})
 
 
 class TestCombine:
     def test_the_value_of_combining_is_measured_against_the_best_single_method(self) -> None:
         evaluation = evaluated(("a", "one", LINES), ("b", "one", SHORT), ("b", "two", OTHER))
-        logged = metrics(evaluation, item_rates(evaluation), {})
+        logged = {**means(evaluation), **metrics(evaluation, means(evaluation))}
         assert [table.chosen.method for table in evaluation.tables] == ["a", "b"]
         assert logged["table/fuzzy_f1"] == logged["table/oracle_f1"] == 1
         assert logged["table/combine_gain"] == logged["table/oracle_gain"] == 1 - logged["table/fuzzy_f1_b"] > 0
@@ -102,7 +111,7 @@ class TestCombine:
     def test_a_choice_can_lose(self) -> None:
         tidy = [["x", "y"], ["p", "q"], ["r", "s"], ["t", "u"]]
         evaluation = evaluated(("a", "one", tidy), ("b", "one", LINES), ("b", "two", OTHER))
-        assert metrics(evaluation, item_rates(evaluation), {})["table/combine_gain"] < 0
+        assert metrics(evaluation, means(evaluation))["table/combine_gain"] < 0
 
     @pytest.mark.parametrize(
         ("first", "second", "taken"),
@@ -158,7 +167,7 @@ def test_rows_of_unequal_length_are_scored_and_counted() -> None:
 
 def test_json_has_every_comparison() -> None:
     evaluation = evaluated(("a", "one", LINES), ("b", None, OTHER))
-    shown = to_dict(evaluation, item_rates(evaluation))
+    shown = to_dict(evaluation, score_cards(evaluation))
     assert shown["metrics"]["count/tables_unmatched_b"] == 1
     assert shown["tables"][0]["methods"]["a"]["comparison"]["fuzzy_accuracy_pct"] == 100
     assert shown["tables"][1]["taken"] is None

@@ -9,10 +9,11 @@ import pytest
 
 from harness.base.errors import ConfigError, TableError
 from harness.config import build, compose
-from harness.tasks.tables.extra import TableFiles, TableSample
+from harness.runs.plan import Showing
 from harness.tasks.tables.extracting import Extracted, extract_tables
 from harness.tasks.tables.files import write_ground_truth
 from harness.tasks.tables.methods import Method, count_pages
+from harness.tasks.tables.task import TableFiles, TableSample
 from tests.tasks.tables.builders import LOCK, camelot, page_size, pdf, pdfplumber, ruled_table, table
 
 LINES = [["name", "time", "km"], ["Ada", "41", "10"], ["Bo", "43", "10"], ["Cyn", "90", "21"], ["Dee", "95", "21"]]
@@ -115,18 +116,20 @@ class TestInARun:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
-        extra = sample().run(folder(tmp_path), seed=0)
-        metrics = extra.metrics
+        result = sample().evaluate(folder(tmp_path), seed=0, quiet=True)
+        kept = result.kept
+        metrics = {**kept.metrics(), **result.metrics}
         assert 0 < metrics["table/win_rate_camelot"] < metrics["table/win_rate_pdfplumber"] < 1
         assert metrics["table/fuzzy_f1"] > metrics["table/fuzzy_f1_camelot"] > metrics["table/fuzzy_f1_pdfplumber"]
         assert metrics["table/combine_gain"] > 0
         assert metrics["interval/table_fuzzy_f1_low"] < metrics["table/fuzzy_f1"]
         assert metrics["count/tables"] == 7
-        assert extra.paired is not None
-        assert len(extra.paired.items) == 7
-        assert extra.failures == ()
-        assert "made-up sample" in extra.text
-        assert "<section" in extra.html
+        assert len(kept.items) == 7
+        assert kept.failed == ()
+        assert kept.tally("table").total().counts == pytest.approx(kept.cards["table"].counts)
+        assert "made-up sample" in kept.text
+        assert result.show is not None
+        assert "<section" in result.show(Showing(tmp_path)).html
         written = {path.name for path in folder(tmp_path).iterdir()}
         assert written == {"tables.html", "tables_debug.sqlite", "tables_extractions.jsonl"}
 
@@ -134,8 +137,9 @@ class TestInARun:
         monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
         alone = sample("tables.camelot.enabled=false")
         methods = [replace(alone.pdfplumber, snap_tolerance=float(snap)) for snap in (1, 3, 6)]
-        found = [replace(alone, pdfplumber=method).run(folder(tmp_path), seed=0) for method in methods]
-        one, three, six = (extra.metrics["table/fuzzy_f1"] for extra in found)
+        tasks = [replace(alone, pdfplumber=method) for method in methods]
+        found = [task.evaluate(folder(tmp_path), seed=0, quiet=True).kept.metrics() for task in tasks]
+        one, three, six = (metrics["table/fuzzy_f1"] for metrics in found)
         assert one < three > six != one
 
     def test_the_sample_is_drawn_the_same_each_time(self, tmp_path: Path) -> None:
@@ -150,16 +154,17 @@ class TestInARun:
     def test_a_broken_pdf_is_a_failure_and_no_score(self, tmp_path: Path) -> None:
         (tmp_path / "x.pdf").write_bytes(b"?")
         write_ground_truth(tmp_path / "gt.json", [table("t", LINES, pdf="x.pdf")])
-        extra = TableFiles(str(tmp_path / "gt.json"), 0.1, pdfplumber(), camelot()).run(folder(tmp_path), 0)
-        (failure,) = extra.failures
-        assert failure.startswith("table t: x.pdf: not a PDF that can be read")
-        assert not [name for name in extra.metrics if name.startswith("table/")]
-        assert extra.metrics["count/tables_failed"] == 1
+        task = TableFiles(0.1, pdfplumber(), camelot(), str(tmp_path / "gt.json"))
+        result = task.evaluate(folder(tmp_path), seed=0, quiet=True)
+        (failed,) = result.kept.failed
+        assert f"{failed.name}: {failed.reason}".startswith("table t: x.pdf: not a PDF that can be read")
+        assert not [name for name in result.kept.metrics() if name.startswith("table/")]
+        assert result.metrics["count/tables_failed"] == 1
 
     def test_without_a_method_there_is_nothing_to_run(self, tmp_path: Path) -> None:
         off = sample("tables.camelot.enabled=false", "tables.pdfplumber.enabled=false")
         with pytest.raises(ConfigError, match="no method is enabled; expected one of pdfplumber, camelot"):
-            off.run(tmp_path, 0)
+            off.evaluate(tmp_path, seed=0, quiet=True)
 
     @pytest.mark.parametrize(
         ("override", "message"),
@@ -176,7 +181,7 @@ class TestInARun:
 
 
 def sample(*overrides: str) -> TableSample:
-    (found,) = (item for item in build(compose(["tables=sample", *overrides])).extras if isinstance(item, TableSample))
+    (found,) = (item for item in build(compose(["tables=sample", *overrides])).tasks if isinstance(item, TableSample))
     return found
 
 

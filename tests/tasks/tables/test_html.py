@@ -6,7 +6,7 @@ import re
 
 from harness.tasks.tables.evaluation import FailedTable, TableEvaluation, evaluate_tables
 from harness.tasks.tables.html import MOST_ROWS, page, section
-from harness.tasks.tables.rates import item_rates
+from harness.tasks.tables.rates import mean_rates, score_cards
 from tests.tasks.tables.builders import extracted, table
 
 LINES = [["name", "time"], ["efficient", "41:07"], ["Bo", "43.3"]]
@@ -14,7 +14,7 @@ EXTRACTED = [["name", "time"], ["effcient", "41:07"], ["new", "44.4"]]
 
 
 def shown(evaluation: TableEvaluation) -> str:
-    return page(evaluation, item_rates(evaluation))
+    return page(evaluation, mean_rates(score_cards(evaluation)))
 
 
 def states(html: str) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ def test_nothing_is_loaded_from_anywhere() -> None:
 
 def test_the_fragment_stands_inside_another_page() -> None:
     evaluation = evaluate_tables([table("t", LINES)], [extracted("m", "t", EXTRACTED)], ["m"])
-    fragment = section(evaluation, item_rates(evaluation))
+    fragment = section(evaluation, mean_rates(score_cards(evaluation)))
     assert fragment.startswith('<section class="tables-report">')
     assert fragment.endswith("</section>")
     style = fragment[fragment.index("<style>") + 7 : fragment.index("</style>")]

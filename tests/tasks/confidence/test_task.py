@@ -11,8 +11,8 @@ import pytest
 from harness.cli.confidence import REDUCERS
 from harness.scoring.confidence import Failure, Reducer
 from harness.tasks.confidence import make_sample
-from harness.tasks.confidence.extra import SAMPLE, ConfidenceSample
 from harness.tasks.confidence.postop import run_postop
+from harness.tasks.confidence.task import SAMPLE, ConfidenceSample
 from tests.conftest import RunHarness
 from tests.test_command_line import staging, stored_runs
 
@@ -33,10 +33,11 @@ def test_the_sample_shows_every_reason_that_files_can(tmp_path: Path) -> None:
     assert set(reasons) == set(Failure) - {Failure.OBJECT_IDX_OOB}
 
 
-def test_an_extra_logs_rates_with_intervals_counts_and_what_ranking_gains(tmp_path: Path) -> None:
-    extra = ConfidenceSample(Reducer.MEAN_LOGPROB, False).run(tmp_path, seed=0)
+def test_a_task_logs_rates_with_intervals_counts_and_what_ranking_gains(tmp_path: Path) -> None:
+    task = ConfidenceSample(Reducer.MEAN_LOGPROB, False)
+    result = task.evaluate(tmp_path, seed=0, quiet=True)
     assert set(FILES) | {"confidence_quality.json"} == {path.name for path in tmp_path.iterdir()}
-    metrics = extra.metrics
+    metrics = {**result.kept.metrics(), **result.metrics}
     assert metrics["confidence/kept_fraction"] == pytest.approx(58 / 77)
     assert (
         metrics["interval/confidence_kept_fraction_low"] < 58 / 77 < metrics["interval/confidence_kept_fraction_high"]
@@ -44,8 +45,14 @@ def test_an_extra_logs_rates_with_intervals_counts_and_what_ranking_gains(tmp_pa
     assert {f"confidence/dropped_{reason}" for reason in Failure} <= set(metrics)
     assert metrics["confidence/ap_gain"] > 0.05
     assert {f"confidence/{name}" for name in ("ap", "ap_50", "ap_75", "ap_50_constant", "ece")} <= set(metrics)
-    assert "made-up sample" in extra.text
-    assert len(extra.tags["confidence.trace.sha256"]) == 64
+    assert "made-up sample" in result.kept.text
+    assert len(task.tags()["confidence.trace.sha256"]) == 64
+
+
+def test_samples_are_items_whose_counts_add_up_to_the_scorecard(tmp_path: Path) -> None:
+    kept = ConfidenceSample(Reducer.MEAN_LOGPROB, False).evaluate(tmp_path, seed=0, quiet=True).kept
+    assert (kept.counted(), len(kept.items)) == ("24 samples", 24)
+    assert kept.tally("confidence").total().counts == kept.cards["confidence"].counts
 
 
 def test_the_command_offers_every_reducer() -> None:
@@ -87,7 +94,8 @@ def test_a_run_with_confidence_logs_it_and_keeps_the_files(run_harness: RunHarne
     files = ("confidence=files", f"confidence.gt_vs_pred={PAIR[0]}", f"confidence.trace={PAIR[1]}")
     done = run_harness(*staging(tiny_set), *files, "confidence.reducer=sum_logprob")
     assert done.returncode == 0, done.stderr
-    assert "Confidence  (24 samples, exp_sum_logprob)" in done.stdout
+    assert "Confidence  (24 samples)" in done.stdout
+    assert "Scores  (exp_sum_logprob)" in done.stdout
     (run,) = stored_runs(work)
     assert run.data.metrics["confidence/kept"] == 58
     assert run.data.metrics["confidence/ap_50"] > run.data.metrics["confidence/ap_50_constant"]
