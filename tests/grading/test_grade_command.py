@@ -10,17 +10,18 @@ import pytest
 from mlflow.entities import Run
 
 from harness.tracking.store import LocalStore
-from tests.conftest import RunHarness
+from tests.conftest import Harness, RunHarness
 from tests.grading.streets import COHORT, OVERRIDES, RULES, TRUTH
 
 
 def stored(work: Path) -> tuple[list[Run], list[Run]]:
-    """The runs of the students, and the overviews."""
+    """The runs of the students, and the overviews. Nothing of either is among the runs and sweeps."""
     store = LocalStore(str(work / "mlruns"), "harness").open()
-    return (
-        list(store.client.search_runs([store.runs_experiment])),
-        list(store.client.search_runs([store.sweeps_experiment])),
-    )
+    assert not store.client.search_runs([store.runs_experiment, store.sweeps_experiment])
+    found = store.client.search_runs([store.grades_experiment()])
+    return [run for run in found if "student" in run.data.tags], [
+        run for run in found if "student" not in run.data.tags
+    ]
 
 
 def test_one_student_is_shown_image_by_image(run_harness: RunHarness, work: Path) -> None:
@@ -87,3 +88,19 @@ def test_a_student_who_cannot_be_read_makes_the_cohort_incomplete(
     assert "dan" in done.stdout
     runs, (overview,) = stored(work)
     assert (len(runs), overview.info.status) == (3, "FAILED")
+
+
+@pytest.mark.slow
+def test_grades_are_in_the_way_of_neither_baseline_nor_list_nor_clean(
+    harness: Harness, tmp_path: Path, empty_store: Path
+) -> None:
+    shutil.copytree(empty_store, tmp_path / "mlruns")
+    assert harness("references=off", "confidence=sample").code == 0
+    assert harness("grade", str(TRUTH), str(COHORT), "--log", "--cohort", "spring").code == 0
+    pinned = harness("baseline")
+    assert (pinned.code, "confidence=sample" in pinned.out) == (0, True), pinned.err
+    assert "grade" not in harness("list").out
+    plan = harness("clean", "--keep-latest", "1")
+    assert plan.code == 0, plan.err
+    assert "Nothing to delete." in plan.out
+    assert not [word for word in ("grade", "cohort", "anna") if word in plan.out]

@@ -99,7 +99,7 @@ def test_suggestions_stand_beside_the_labels_and_say_what_made_them(store: Label
     assert (entry.bibs[0].score, entry.faces[0].score, entry.links) == (0.9, 0.8, [(0, 0)])
     provenance = suggestions.provenances[entry.provenance]
     assert provenance == provenance_of(made_by)
-    assert provenance.bib.backend == "tests.test_prepare.FakeReader"
+    assert provenance.bib.backend == "tests.pipeline.test_prepare.FakeReader"
     assert provenance.bib.config["number"] == "12"
     assert provenance.bib.version.startswith("harness ")
 

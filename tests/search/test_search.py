@@ -41,9 +41,9 @@ Said = Callable[..., Any]
 #: A worker that is killed in the middle of a trial.
 DIES_AT_WORK = """
 import os, signal
-from harness import evaluate
 from harness.search import verbs
-evaluate.predict = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from harness.tasks.photos import task
+task.predict = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 verbs.run("low_bibs")
 """
 

@@ -204,15 +204,13 @@ def _unmeasured(rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: Be
 
 
 def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
-    """The tasks and scorecards that the baseline has and the candidate has not. A scorecard by another name that
-    declares the same metrics is the same."""
+    """The tasks that the baseline has and the candidate has not, and those of its scorecards that are shown. One that is
+    only logged, such as that of a single method of tables, may come and go."""
     for name in sorted(baseline.tasks.keys() - candidate.tasks.keys()):
         yield f"no {name} scorecard, which the baseline has"
-    ours = {metric for card in candidate.cards.values() for metric in card.declared.metrics}
     for name in sorted(baseline.tasks.keys() & candidate.tasks.keys()):
         for card, counted in sorted(baseline.tasks[name].cards.items()):
-            metrics = set(counted.declared.metrics)
-            if card not in candidate.cards and not (metrics and metrics <= ours):
+            if counted.declared.sections and card not in candidate.cards:
                 yield f"no {card} scorecard, which the baseline has"
 
 

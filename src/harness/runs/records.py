@@ -25,8 +25,10 @@ DECLARED_TAG = "declared"
 
 
 def run_name(plan: Plan) -> str:
-    """The preset, and what was overridden beyond it."""
-    return " ".join([plan.preset, *(item for item in plan.overrides if not item.startswith("preset="))])
+    """The preset, and what was overridden beyond it. Presets are of the pipeline: without photos there is none."""
+    tasks = [task.name for task in plan.tasks]
+    beyond = [item for item in plan.overrides if not item.startswith("preset=")]
+    return " ".join([plan.preset, *beyond] if PHOTOS in tasks else beyond or tasks)
 
 
 def all_data(plan: Plan) -> TaskData:
@@ -45,7 +47,7 @@ def run_key(plan: Plan, baseline: str | None) -> str:
         SCORER_VERSION,
         code_digest(),
         versions(),
-        asdict(plan.gate),
+        [asdict(plan.gate)[part] for part in ("metrics", "declared")],
         baseline,
         *(["light"] if plan.light else []),
     ]

@@ -13,8 +13,8 @@ from harness.scoring.confidence import Failure, Reducer
 from harness.tasks.confidence import make_sample
 from harness.tasks.confidence.postop import run_postop
 from harness.tasks.confidence.task import SAMPLE, ConfidenceSample
-from tests.conftest import RunHarness
-from tests.test_command_line import staging, stored_runs
+from tests.conftest import Harness, RunHarness
+from tests.test_command_line import stored_runs
 
 PAIR = str(SAMPLE / "gt_vs_pred.jsonl"), str(SAMPLE / "pred_token_trace.jsonl")
 FILES = {"pred_confidence.jsonl", "gt_vs_pred_scored.jsonl", "confidence_postop_summary.json"}
@@ -90,26 +90,30 @@ def test_the_command_names_the_line_that_is_wrong(run_harness: RunHarness, work:
 
 
 @pytest.mark.slow
-def test_a_run_with_confidence_logs_it_and_keeps_the_files(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
+def test_a_run_with_confidence_logs_it_and_keeps_the_files(harness: Harness, tmp_path: Path, stored: None) -> None:
     files = ("confidence=files", f"confidence.gt_vs_pred={PAIR[0]}", f"confidence.trace={PAIR[1]}")
-    done = run_harness(*staging(tiny_set), *files, "confidence.reducer=sum_logprob")
-    assert done.returncode == 0, done.stderr
-    assert "Confidence  (24 samples)" in done.stdout
-    assert "Scores  (exp_sum_logprob)" in done.stdout
-    (run,) = stored_runs(work)
+    done = harness("references=off", *files, "confidence.reducer=sum_logprob")
+    assert done.code == 0, done.err
+    assert "Confidence  (24 samples)" in done.out
+    assert "Scores  (exp_sum_logprob)" in done.out
+    (run,) = stored_runs(tmp_path)
     assert run.data.metrics["confidence/kept"] == 58
     assert run.data.metrics["confidence/ap_50"] > run.data.metrics["confidence/ap_50_constant"]
     assert run.data.params["confidence.reducer"] == "sum_logprob"
     assert "boxes kept" in run.data.tags["mlflow.note.content"]
-    kept = {path.name for path in (work / "mlruns").rglob("*.json*")}
+    kept = {path.name for path in (tmp_path / "mlruns").rglob("*.json*")}
     assert FILES | {"confidence_quality.json", "run.json"} <= kept
 
 
-@pytest.mark.slow
-def test_a_file_that_is_wrong_stops_the_run_before_it_starts(
-    run_harness: RunHarness, work: Path, tiny_set: Path
+def test_a_file_or_line_that_is_wrong_stops_the_run_before_it_starts(
+    harness: Harness, tmp_path: Path, stored: None
 ) -> None:
-    done = run_harness(*staging(tiny_set), "confidence=files")
-    assert done.returncode == 1
-    assert "gt_vs_pred.jsonl: cannot be read: No such file or directory" in done.stderr
-    assert stored_runs(work) == []
+    done = harness("references=off", "confidence=files")
+    assert done.code == 1
+    assert "gt_vs_pred.jsonl: cannot be read: No such file or directory" in done.err
+    shutil.copy(PAIR[1], tmp_path / "pred_token_trace.jsonl")
+    (tmp_path / "gt_vs_pred.jsonl").write_text(Path(PAIR[0]).read_text() + "\n")
+    done = harness("references=off", "confidence=files")
+    assert done.code == 1
+    assert "gt_vs_pred.jsonl, line 25: a blank line" in done.err
+    assert stored_runs(tmp_path) == []

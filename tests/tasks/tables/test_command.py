@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.tasks.tables.files import write_extractions, write_ground_truth
-from tests.conftest import RunHarness
+from tests.conftest import Harness, RunHarness
 from tests.tasks.tables.builders import LOCK, extracted, pdf, ruled_table, table
-from tests.test_command_line import staging, stored_runs
+from tests.test_command_line import stored_runs
 
 LINES = [["name", "time"], ["Ada", "41:07"], ["Bo", "43:30"]]
 RAGGED = [["name", "time"], ["Ada", "41:07", "x"], ["Bo"]]
@@ -29,7 +29,8 @@ def pair(work: Path) -> tuple[str, str]:
 def test_scores_wins_and_what_combining_gains(run_harness: RunHarness, pair: tuple[str, str], work: Path) -> None:
     done = run_harness("tables", *pair, "--out", "out")
     assert done.returncode == 0, done.stderr
-    assert "Tables  (2 tables, 2 methods: a, b)" in done.stdout
+    assert "Tables  (2 tables)" in done.stdout
+    assert "Methods  (2 tables, 2 methods: a, b)" in done.stdout
     assert "of these right" in done.stdout
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  ")}
     assert rows["two"] == ["none", "100.0%", "b"]
@@ -57,9 +58,7 @@ def test_a_mistake_is_named(run_harness: RunHarness, pair: tuple[str, str], work
 
 
 @pytest.mark.slow
-def test_a_run_keeps_the_tables_it_can_and_names_the_others(
-    run_harness: RunHarness, work: Path, tiny_set: Path
-) -> None:
+def test_a_run_keeps_the_tables_it_can_and_names_the_others(harness: Harness, tmp_path: Path, stored: None) -> None:
     files = {
         "good": pdf(ruled_table(LINES)),
         "blank": pdf(b""),
@@ -67,35 +66,33 @@ def test_a_run_keeps_the_tables_it_can_and_names_the_others(
         "locked": pdf(ruled_table(LINES), trailer=LOCK),
     }
     for name, content in files.items():
-        (work / f"{name}.pdf").write_bytes(content)
-    write_ground_truth(work / "gt.json", [table(name, LINES, pdf=f"{name}.pdf") for name in files])
-    done = run_harness(*staging(tiny_set), "tables=files", "tables.gt=gt.json")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "INCOMPLETE: 2 of the tables could not be evaluated:" in done.stderr
-    assert "table broken: broken.pdf: not a PDF that can be read" in done.stderr
-    assert "table locked: locked.pdf: encrypted with a password; decrypt it first" in done.stderr
-    (run,) = stored_runs(work)
+        (tmp_path / f"{name}.pdf").write_bytes(content)
+    write_ground_truth(tmp_path / "gt.json", [table(name, LINES, pdf=f"{name}.pdf") for name in files])
+    done = harness("references=off", "tables=files", "tables.gt=gt.json")
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "INCOMPLETE: 2 of 4 tables could not be evaluated:" in done.err
+    assert "table broken: broken.pdf: not a PDF that can be read" in done.err
+    assert "table locked: locked.pdf: encrypted with a password; decrypt it first" in done.err
+    (run,) = stored_runs(tmp_path)
     assert run.info.status == "FAILED"
     assert run.data.tags["outcome"] == "INCOMPLETE"
     assert run.data.metrics["table/fuzzy_f1"] == 0.5
     assert run.data.metrics["count/tables_failed"] == 2
-    kept = {path.name for path in (work / "mlruns" / "artifacts").rglob("tables*")}
+    kept = {path.name for path in (tmp_path / "mlruns" / "artifacts").rglob("tables*")}
     assert kept == {"tables.html", "tables_debug.sqlite", "tables_extractions.jsonl"}
 
 
 @pytest.mark.slow
-def test_a_sweep_over_a_setting_of_a_method_differs_in_mlflow(
-    run_harness: RunHarness, work: Path, tiny_set: Path
-) -> None:
+def test_a_sweep_over_a_setting_of_a_method_differs_in_mlflow(harness: Harness, tmp_path: Path, stored: None) -> None:
     sweep = ("tables=sample", "tables.camelot.enabled=false", "tables.pdfplumber.snap_tolerance=1,3,6")
-    done = run_harness("-m", *staging(tiny_set), *sweep)
-    assert done.returncode == 0, done.stderr
-    assert "table/fuzzy_f1" in done.stdout
-    assert "the same predictions" not in done.stderr
+    done = harness("-m", "references=off", *sweep)
+    assert done.code == 0, done.err
+    assert "table/fuzzy_f1" in done.out
+    assert "the same predictions" not in done.err
     found = {
         run.data.params["tables.pdfplumber.snap_tolerance"]: run.data.metrics["table/fuzzy_f1"]
-        for run in stored_runs(work)
+        for run in stored_runs(tmp_path)
     }
     assert len(set(found.values())) == 3
     assert max(found, key=lambda snap: found[snap]) == "3"
