@@ -204,8 +204,8 @@ def _unmeasured(rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: Be
 
 
 def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
-    """The tasks that the baseline has and the candidate has not, and those of its scorecards that are shown. One that is
-    only logged, such as that of a single method of tables, may come and go."""
+    """The tasks that the baseline has and the candidate has not, and likewise the scorecards that are shown. One that
+    is only logged, such as that of a single method of tables, may come and go."""
     for name in sorted(baseline.tasks.keys() - candidate.tasks.keys()):
         yield f"no {name} scorecard, which the baseline has"
     for name in sorted(baseline.tasks.keys() & candidate.tasks.keys()):
