@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.asking import confirm
-from harness.cli.runs import add_overrides, compose_runs, existing_store
+from harness.cli.runs import compose_runs, existing_store
+from harness.cli.terminal import add_overrides, confirm
 
 NAME = "baseline"
 HELP = "pin a run as the one that others are judged against"
@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("run", nargs="?", metavar="RUN", help="id, beginning of an id, or name (default: the newest)")
     parser.add_argument("-f", "--force", action="store_true", help="do not ask before replacing a baseline")
-    add_overrides(parser)
+    add_overrides(parser, "tracking.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:
