@@ -35,7 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
     print(count_table("Completeness (photos)", stats.states, stats.photos))
     done = {"bibs": stats.done["bibs"], "faces": stats.done["faces"], "links, or none": stats.done["links"]}
     print(count_table("\nDone (photos)", done, stats.photos))
-    print(count_table(f"\nBibs: {stats.bib_boxes:,} boxes, {stats.bib_numbers:,} numbers", stats.bib_scopes, stats.bib_boxes))
+    print(
+        count_table(
+            f"\nBibs: {stats.bib_boxes:,} boxes, {stats.bib_numbers:,} numbers", stats.bib_scopes, stats.bib_boxes
+        )
+    )
     if stats.bib_tags:
         print(count_table("  tags of photos", stats.bib_tags, stats.photos))
     print(count_table(f"\nFaces: {stats.face_boxes:,} boxes", stats.face_scopes, stats.face_boxes))

@@ -145,7 +145,7 @@ class TableSample(TableTask):
     @cached_property
     def gt_path(self) -> Path:
         """Drawn on first use, and kept in the cache folder."""
-        from harness.tasks.tables.sample.store import ensure_sample
+        from harness.tasks.tables.sample.draw import ensure_sample
 
         return ensure_sample()
 
