@@ -24,8 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Pin, and say what was pinned and what it replaces."""
-    from harness.tracking.baselines import baseline_of, choose_run, pin
     from harness.tracking.catalog import find_run, list_runs
+    from harness.tracking.upkeep import baseline_of, choose_run, pin
 
     store = existing_store(compose_runs(arguments, "run")).open()
     runs = list_runs(store)

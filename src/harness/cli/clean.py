@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the plan, ask, and do it."""
     from harness.tracking.catalog import list_runs, list_sweeps
-    from harness.tracking.cleaning import plan_clean
+    from harness.tracking.upkeep import plan_clean
 
     store = existing_store(compose_runs(arguments))
     opened = store.open()
