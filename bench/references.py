@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import best_of, row, show
-from harness.cli.staging import compose_staging, open_store
+from harness.cli.sets import compose_staging, open_store
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,

@@ -22,8 +22,7 @@ from bench.measure import row
 from harness.evaluate import evaluate
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
-from harness.search.loop import search
-from harness.search.outcomes import Outcome
+from harness.search.loop import Outcome, search
 from harness.search.samplers import make_sampler
 from harness.search.searchable import check_experiment, trial_spec
 from harness.search.space import point_key

@@ -18,11 +18,10 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.base.errors import ConfigError, GateError, HarnessError, IncompleteError
+from harness.base.texts import COMMAND
 from harness.config import RunSpec, build, chosen_keys, compose, conf_dir, explain, instantiate, open_overrides
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
-#: How the user calls the harness, for the commands that it suggests.
-_COMMAND = os.environ.get("HARNESS_COMMAND", "harness")
 #: Overrides that stand in a run's tags and are no part of its name.
 _NOT_IN_NAME = ("sweep_id=", "tracking", "references", "note=", "force=", "gate", "hydra")
 
@@ -99,8 +98,8 @@ def _job(config: DictConfig) -> None:
     if result.reused:
         print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
     if judgement.verdict is Verdict.NO_BASELINE:
-        print(f"To judge later runs against this one: {_COMMAND} baseline {result.run_id[:8]}{store}\n")
-    print(f"MLflow run {result.run_id}   see it with: {_COMMAND} mlflow{store}", flush=True)
+        print(f"To judge later runs against this one: {COMMAND} baseline {result.run_id[:8]}{store}\n")
+    print(f"MLflow run {result.run_id}   see it with: {COMMAND} mlflow{store}", flush=True)
     warn_of_idle(spec, run.idle_steps)
     if not run.complete:
         listed = "\n".join(f"  {failure}" for failure in run.failures)
@@ -143,6 +142,6 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
     for warning in overview.findings.warnings:
         print(f"harness: {warning}", file=sys.stderr, flush=True)
     print(
-        f"MLflow overview {overview.run_id}   compare the runs with: {_COMMAND} mlflow{_store_words(arguments)}",
+        f"MLflow overview {overview.run_id}   compare the runs with: {COMMAND} mlflow{_store_words(arguments)}",
         flush=True,
     )

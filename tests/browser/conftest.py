@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from harness.labeling.source import LabelSource, StagingSource
-from harness.references.sample.store import ensure_sample
+from harness.references.sample import ensure_sample
 from harness.references.store import LabelStore
 from tests.browser.labeling_server import ServerProcess, ServerThread
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.pipeline.torsos import Torso
+from harness.pipeline.bibs.torsos import Torso
 from harness.types import Box, FaceBox
 
 TORSO = Torso(min_drop=1.0, max_drop=5.0, half_width=2.0, min_height=0.2, max_height=1.5, rival_share=0.6)

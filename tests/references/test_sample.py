@@ -23,7 +23,7 @@ from harness.types import BibScope, FaceScope, Split
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The whole set, made by three processes that all want it first."""
     cache = tmp_path_factory.mktemp("cache")
-    ask = "from harness.references.sample.store import ensure_sample; print(ensure_sample())"
+    ask = "from harness.references.sample import ensure_sample; print(ensure_sample())"
     environment = {"HARNESS_CACHE": str(cache), "PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin"}
     asking = [
         subprocess.Popen([sys.executable, "-c", ask], env=environment, stdout=subprocess.PIPE, text=True)
@@ -191,7 +191,7 @@ def test_it_is_made_in_the_cache_folder_and_only_once(root: Path, monkeypatch: p
 
 
 def test_an_interrupted_generation_leaves_no_half_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.references.sample import generate, store
+    from harness.references.sample import ensure_sample, generate
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -199,7 +199,7 @@ def test_an_interrupted_generation_leaves_no_half_set(tmp_path: Path, monkeypatc
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     monkeypatch.setattr(generate, "render", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        store.ensure_sample()
+        ensure_sample()
     assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
 
 

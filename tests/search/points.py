@@ -15,8 +15,7 @@ from typing import Any
 from harness.base.errors import HarnessError
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
-from harness.search.loop import search
-from harness.search.outcomes import Outcome
+from harness.search.loop import Outcome, search
 from harness.search.trials import TrialRecord
 
 SPACE = {

@@ -24,7 +24,7 @@ from harness.runs.gate import Verdict
 from harness.search import verbs
 from harness.search.base import Gain, ensure_base, open_runs
 from harness.search.holdout import Standing, weigh
-from harness.search.outcomes import Outcome
+from harness.search.loop import Outcome
 from harness.search.pruning import Pruner, checkpoints, in_order
 from harness.search.searchable import trial_config, trial_spec
 from harness.search.space import Point

@@ -15,7 +15,6 @@ from harness.base.errors import ConfigError, HarnessError
 from harness.runs.archive import BenchmarkRun, write_run
 from harness.runs.comparison import compare
 from harness.runs.gate import Verdict
-from harness.tracking.baselines import baseline_of, choose_run, pin
 from harness.tracking.catalog import (
     RunEntry,
     end_killed,
@@ -29,10 +28,10 @@ from harness.tracking.catalog import (
     list_sweeps,
     load_run,
 )
-from harness.tracking.cleaning import plan_clean
 from harness.tracking.remote import ServerStore
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore, OpenStore
+from harness.tracking.upkeep import baseline_of, choose_run, pin, plan_clean
 from tests.benchmark_runs import benchmark_run, gate
 
 AnyStore = LocalStore | ServerStore

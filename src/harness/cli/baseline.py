@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.asking import confirm
-from harness.cli.runs import add_overrides, compose_runs, existing_store
+from harness.cli.runs import compose_runs, existing_store
+from harness.cli.terminal import add_overrides, confirm
 
 NAME = "baseline"
 HELP = "pin a run as the one that others are judged against"
@@ -19,13 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("run", nargs="?", metavar="RUN", help="id, beginning of an id, or name (default: the newest)")
     parser.add_argument("-f", "--force", action="store_true", help="do not ask before replacing a baseline")
-    add_overrides(parser)
+    add_overrides(parser, "tracking.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Pin, and say what was pinned and what it replaces."""
-    from harness.tracking.baselines import baseline_of, choose_run, pin
     from harness.tracking.catalog import find_run, list_runs
+    from harness.tracking.upkeep import baseline_of, choose_run, pin
 
     store = existing_store(compose_runs(arguments, "run")).open()
     runs = list_runs(store)

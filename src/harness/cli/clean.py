@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from harness.base.text_tables import aligned
-from harness.cli.asking import confirm
-from harness.cli.runs import add_overrides, compose_runs, existing_store
-from harness.cli.staging import counted
+from harness.base.texts import aligned, counted
+from harness.cli.runs import compose_runs, existing_store
+from harness.cli.terminal import add_overrides, confirm
 
 NAME = "clean"
 HELP = "delete old runs with their artifacts"
@@ -22,13 +21,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep-latest", type=_count, default=0, metavar="N", help="keep the newest N runs, too")
     parser.add_argument("--keep-baseline", action="store_true", help="keep the baselines; so it is without this, too")
     parser.add_argument("-f", "--force", action="store_true", help="do not ask")
-    add_overrides(parser)
+    add_overrides(parser, "tracking.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the plan, ask, and do it."""
     from harness.tracking.catalog import list_runs, list_sweeps
-    from harness.tracking.cleaning import plan_clean
+    from harness.tracking.upkeep import plan_clean
 
     store = existing_store(compose_runs(arguments))
     opened = store.open()

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.runs import add_overrides, compose_runs, existing_store
-from harness.cli.staging import add_json, show_json
+from harness.cli.runs import compose_runs, existing_store
+from harness.cli.terminal import add_json, add_overrides, show_json
 
 NAME = "compare"
 HELP = "compare a run with the baseline or with another run"
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     add_json(form)
     form.add_argument("--markdown", action="store_true", help="print Markdown, fit for a comment on a pull request")
-    add_overrides(parser)
+    add_overrides(parser, "tracking.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

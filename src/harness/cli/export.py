@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.staging import add_overrides, compose_staging, counted, open_store
+from harness.base.texts import counted
+from harness.cli.sets import compose_staging, open_store
+from harness.cli.terminal import add_overrides
 
 NAME = "export"
 HELP = "write the staging set as COCO"
@@ -14,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--format", required=True, choices=("coco",), help="what to write")
     parser.add_argument("path", metavar="PATH", help="a folder that is new or empty")
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

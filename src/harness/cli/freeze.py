@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from harness.cli.staging import COMMAND, add_overrides, compose_staging, counted, open_store
+from harness.base.texts import COMMAND, counted
+from harness.cli.sets import compose_staging, open_store
+from harness.cli.terminal import add_overrides
 
 NAME = "freeze"
 HELP = "freeze the labels under a name"
@@ -21,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--description", default="", help="a sentence that stays with the set")
     parser.add_argument("--include-incomplete", action="store_true", help="take partly labelled photos too")
     parser.add_argument("--all", action="store_true", help="take every photo of the index")
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

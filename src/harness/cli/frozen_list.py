@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from harness.base.errors import ReferenceSetError
-from harness.base.text_tables import aligned
-from harness.cli.staging import COMMAND, add_json, add_overrides, compose_staging, counted, open_store, show_json
+from harness.base.texts import COMMAND, aligned, counted
+from harness.cli.sets import compose_staging, open_store
+from harness.cli.terminal import add_json, add_overrides, show_json
 
 if TYPE_CHECKING:
     from harness.references.frozen import Manifest
@@ -22,7 +23,7 @@ _HEADS = ("NAME", "PHOTOS", "ITERATION", "HOLDOUT", "DIGEST", "CREATED", "DESCRI
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_json(parser)
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

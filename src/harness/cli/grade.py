@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError, IncompleteError
-from harness.cli.staging import COMMAND, add_json, add_overrides, show_json
+from harness.base.texts import COMMAND
+from harness.cli.terminal import add_json, add_overrides, show_json
 
 if TYPE_CHECKING:
     from harness.grading.gradebook import GradingJob
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log", action="store_true", help="keep the grades in MLflow")
     parser.add_argument("--cohort", metavar="NAME", help="what the runs are tagged with (default: STUDENT's name)")
     add_json(parser)
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.staging import add_overrides, compose_staging, counted, open_store
+from harness.base.texts import counted
+from harness.cli.sets import compose_staging, open_store
+from harness.cli.terminal import add_overrides
 
 NAME = "import"
 HELP = "import labelled photos, from COCO, YOLO and other formats"
@@ -23,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", required=True, choices=tuple(offered), help=f"what PATH is: {titles}")
     parser.add_argument("--photos", metavar="DIR", help="where the photos are, if not where the format says")
     parser.add_argument("path", metavar="PATH", help="a folder, or a file of the format")
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from harness.base.text_tables import aligned
-from harness.cli.runs import add_overrides, compose_runs, existing_store
-from harness.cli.staging import add_json, show_json
+from harness.base.texts import aligned
+from harness.cli.runs import compose_runs, existing_store
+from harness.cli.terminal import add_json, add_overrides, show_json
 
 if TYPE_CHECKING:
     from harness.tracking.catalog import RunEntry
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="show the newest N, 0 for all (default: %(default)s)",
     )
     add_json(parser)
-    add_overrides(parser)
+    add_overrides(parser, "tracking.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

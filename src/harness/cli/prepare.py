@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.asking import confirm
-from harness.cli.staging import add_overrides, compose_staging, counted, listing, open_store
+from harness.base.texts import counted, listing
+from harness.cli.sets import compose_staging, open_store
+from harness.cli.terminal import add_overrides, confirm
 
 NAME = "prepare"
 HELP = "copy photos in and suggest labels for them"
@@ -22,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--refresh", action="store_true", help="suggest anew for photos that have suggestions, too")
     parser.add_argument("--reset-labels", action="store_true", help="take all labels away, after a backup")
     parser.add_argument("-f", "--force", action="store_true", help="do not ask before --reset-labels")
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,19 +6,13 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from harness.base.errors import ConfigError
+from harness.base.errors import ConfigError, HarnessError
+from harness.base.texts import COMMAND
 
 if TYPE_CHECKING:
     from harness.tracking.store import Store
 
 _OVERRIDE = re.compile(r"[+~]*[\w.@/]+=")
-
-
-def add_overrides(parser: argparse.ArgumentParser) -> None:
-    """The overrides that select the store, last on the command line."""
-    parser.add_argument(
-        "overrides", nargs="*", metavar="OVERRIDE", help="config overrides, such as tracking.root=FOLDER"
-    )
 
 
 def compose_runs(arguments: argparse.Namespace, *optional: str) -> Any:
@@ -39,8 +33,6 @@ def compose_runs(arguments: argparse.Namespace, *optional: str) -> Any:
 
 def existing_store(config: Any) -> Store:
     """The store of a composed config. One that has no runs is an error, and is not made by looking at it."""
-    from harness.base.errors import HarnessError
-    from harness.cli.staging import COMMAND
     from harness.config import instantiate
 
     store: Store = instantiate(config, "tracking")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.staging import add_json, add_overrides, compose_staging, counted, listing, open_store, show_json
+from harness.base.texts import counted, listing
+from harness.cli.sets import compose_staging, open_store
+from harness.cli.terminal import add_json, add_overrides, show_json
 
 NAME = "scan"
 HELP = "bring the index in step with the folder photos/"
@@ -17,7 +19,7 @@ HELP = "bring the index in step with the folder photos/"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_json(parser)
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -23,7 +23,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError, CrashError, HarnessError
-from harness.cli.staging import COMMAND, show_json
+from harness.base.texts import COMMAND
+from harness.cli.terminal import show_json
 
 if TYPE_CHECKING:
     from harness.search.holdout import Confirmation

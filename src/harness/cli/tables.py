@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from harness.tasks.tables.evaluation import evaluate_tables
     from harness.tasks.tables.files import read_extractions, read_ground_truth
-    from harness.tasks.tables.outputs import write_outputs
+    from harness.tasks.tables.html import write_outputs
     from harness.tasks.tables.rates import mean_rates, score_cards, table_intervals
     from harness.tasks.tables.summary import format_tables, to_dict
 

@@ -10,7 +10,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError
-from harness.cli.staging import add_overrides, compose_staging
+from harness.cli.sets import compose_staging
+from harness.cli.terminal import add_overrides
 
 if TYPE_CHECKING:
     from harness.labeling.source import LabelSource
@@ -30,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="",
         help="where MLflow's pages are, for links to runs (default: the server of tracking=server)",
     )
-    add_overrides(parser)
+    add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,16 +7,21 @@ with the most to say, and the boxes of the others on an empty sheet.
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.base.errors import GradingError
 from harness.grading.graded import GradedSubmission, Item
-from harness.grading.pictures import embedded
 from harness.scoring import Annotation, ImageGrade
 
 MOST_PICTURES = 60
+#: Pictures are scaled down to so many pixels and compressed, since the page is sent to a student as one file.
+_LONG_SIDE = 960
+_QUALITY = 78
 #: Images that are shown one by one; a page with thousands of them helps nobody.
 MOST_IMAGES = 300
 
@@ -114,9 +119,27 @@ def _sheet(graded: GradedSubmission, image: ImageGrade, images: Path | None) -> 
     size = _size(graded, image.image)
     picture = None
     if images is not None and (images / image.image).is_file():
-        picture, size = embedded(images / image.image, size)
+        picture, size = _embedded(images / image.image, size)
     view = (0.0, 0.0, float(size[0]), float(size[1])) if size else _around(shapes)
     return Sheet(image.image, image, items, shapes, view, picture)
+
+
+def _embedded(path: Path, said: tuple[int, int] | None) -> tuple[str, tuple[int, int]]:
+    """A small JPEG as a data address, and the size of the upright image, which must be what its annotations say."""
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(path) as opened:
+            picture = ImageOps.exif_transpose(opened).convert("RGB")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise GradingError(f"{path}: not a readable picture: {error}") from error
+    size = picture.size
+    if said not in (None, size):
+        raise GradingError(f"{path}: is {size[0]} x {size[1]} upright, but its annotations say {said[0]} x {said[1]}")
+    picture.thumbnail((_LONG_SIDE, _LONG_SIDE))
+    content = io.BytesIO()
+    picture.save(content, "JPEG", quality=_QUALITY, optimize=True)
+    return "data:image/jpeg;base64," + base64.b64encode(content.getvalue()).decode(), size
 
 
 def _size(graded: GradedSubmission, name: str) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.base.text_tables import markdown_table, text_table
+from harness.base.texts import markdown_table, text_table
 from harness.grading.cohort import Cohort
 from harness.grading.graded import GradedSubmission
 from harness.grading.page import worst_first

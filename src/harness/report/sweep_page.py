@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from harness.base.text_tables import aligned
+from harness.base.texts import aligned
 from harness.report.canvas import WIDTH, Picture, draw, percent_axis
 from harness.report.html import render
 from harness.runs.sweeps import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.base.text_tables import aligned
+from harness.base.texts import aligned
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
 
 NAMES = ("metric", "baseline", "this run", "gain", "95 % interval", "verdict")

@@ -10,7 +10,7 @@ from harness.runs.archive import BenchmarkRun
 from harness.runs.gate import paired
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
-from harness.search.outcomes import outcome_of
+from harness.search.loop import outcome_of
 from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord
 from harness.tracking.catalog import load_run

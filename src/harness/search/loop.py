@@ -1,16 +1,60 @@
-"""The loop of a search: claim a trial, evaluate it, tell the ledger. Any number of processes may run it at once."""
+"""The loop of a search: claim a trial, evaluate it, tell the ledger. Any number of processes may run it at once.
+
+Evaluating a trial comes to the numbers of a run, or to a glance at some photos that was enough to give it up.
+"""
 
 from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from harness.base.errors import HarnessError
+from harness.runs.archive import BenchmarkRun
+from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
-from harness.search.outcomes import Evaluate, Outcome
 from harness.search.trials import TrialRecord
 
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run of a trial, in numbers: objectives in their order, and by how much each constraint is broken."""
+
+    run_id: str
+    values: tuple[float, ...]
+    violations: Mapping[str, float]
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What a look at the first photos has shown: the rate there, that of the best trial, and how sure it is."""
+
+    best: int
+    photos: int
+    value: float
+    best_value: float
+    certainty: float
+
+    def words(self) -> str:
+        """Why the trial was given up."""
+        return (
+            f"{self.value:.4f} on the first {self.photos} photos, where trial {self.best} has {self.best_value:.4f}; "
+            f"worse in {self.certainty:.1%} of resamples"
+        )
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A trial that was given up after a glance at some of the photos."""
+
+    run_id: str
+    glance: Glance
+
+
+#: Evaluates the point of a trial. Raises where there is nothing to tell.
+Evaluate = Callable[[TrialRecord], Outcome | Pruned]
 #: Is called with each trial that is finished.
 Watch = Callable[[TrialRecord], None]
 
@@ -36,3 +80,18 @@ def conclude(ledger: Ledger, trial: TrialRecord, evaluate: Evaluate) -> TrialRec
         return ledger.tell(trial.number, outcome.values, outcome.violations, **notes)
     glance = outcome.glance
     return ledger.prune(trial.number, glance.value, glance.photos, mlflow_run_id=outcome.run_id, reason=glance.words())
+
+
+def outcome_of(experiment: Experiment, run_id: str, run: BenchmarkRun) -> Outcome:
+    """The numbers that a search is after; raises where the run does not have them."""
+    if not run.complete:
+        raise HarnessError(f"{run.shortfall}; {run.failures[0]}")
+    wanted = dict.fromkeys([*experiment.objectives, *experiment.constraints])
+    if missing := [name for name in wanted if name not in run.metrics]:
+        raise HarnessError(f"{missing[0]}: the run has no such number; nothing is labelled that it could be made of")
+    return Outcome(
+        run_id,
+        tuple(run.metrics[name] for name in experiment.objectives),
+        {name: limit.violation(run.metrics[name]) for name, limit in experiment.constraints.items()},
+        {name: run.metrics[name] for name in wanted},
+    )

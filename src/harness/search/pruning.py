@@ -22,7 +22,7 @@ from harness.runs.records import STUDY_TAG, WORKER_TAG, run_name
 from harness.scoring import ItemCounts
 from harness.scoring.pairing import PairedRate, paired_rates
 from harness.search.ledger import Ledger
-from harness.search.outcomes import Glance
+from harness.search.loop import Glance
 from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord, ranked
 from harness.tasks.photos.predicting import predict

@@ -14,20 +14,17 @@ from typing import Any
 from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.config import value_at
 from harness.search import holdout, leaderboard, proposal
-from harness.search.abandoned import end_abandoned
 from harness.search.base import ensure_base, gain_of, open_runs
-from harness.search.evaluating import run_trial
 from harness.search.experiment import FOLDER, Experiment, read_experiment
 from harness.search.ledger import Ledger, claim_or_refuse
-from harness.search.loop import conclude
-from harness.search.outcomes import outcome_of
+from harness.search.loop import conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
 from harness.search.space import Value, faults
 from harness.search.storage import place_exists
 from harness.search.trials import State, TrialRecord
 from harness.search.verification import verify
 from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView
-from harness.search.workers import ProgressLine, work
+from harness.search.workers import ProgressLine, end_abandoned, run_trial, work
 from harness.tracking.catalog import load_run
 
 

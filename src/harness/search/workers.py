@@ -1,4 +1,5 @@
-"""Workers of a search: this process, or several on one ledger; and the line that shows how far they are."""
+"""Workers of a search: this process, or several on one ledger; how they evaluate a trial; the runs that dead ones
+leave; and the line that shows how far they are."""
 
 from __future__ import annotations
 
@@ -6,15 +7,20 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from harness.base.errors import CrashError, HarnessError
-from harness.search.evaluating import evaluator
-from harness.search.experiment import read_experiment
+from harness.evaluate import evaluate
+from harness.search.experiment import Experiment, read_experiment
 from harness.search.ledger import Ledger
-from harness.search.loop import Watch, search
+from harness.search.loop import Evaluate, Outcome, Pruned, Watch, outcome_of, search
+from harness.search.pruning import Pruner
+from harness.search.searchable import trial_spec
 from harness.search.trials import UNDER_WAY, TrialRecord, ranked
+from harness.tracking.catalog import end_killed, list_running
+from harness.tracking.store import OpenStore
 
 _POLL_SECONDS = 0.5
 _SECONDS_BETWEEN_LINES = 10.0
@@ -68,6 +74,36 @@ def _work(path: Path) -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def run_trial(experiment: Experiment, trial: TrialRecord) -> Outcome:
+    """Evaluate a trial's point on all photos, as a run like every other that is tagged with the study."""
+    spec = trial_spec(experiment, trial.point)
+    spec = replace(spec, study=experiment.study, worker=trial.worker, light=True, note=trial.hypothesis)
+    result = evaluate(spec)
+    return outcome_of(experiment, result.run_id, result.run)
+
+
+def evaluator(ledger: Ledger) -> Evaluate:
+    """How the workers of a search evaluate: a glance first where that may save the rest, then the whole."""
+    pruner = Pruner(ledger)
+
+    def evaluate_trial(trial: TrialRecord) -> Outcome | Pruned:
+        if glance := pruner.glance(trial):
+            return Pruned(pruner.log(trial, glance), glance)
+        return run_trial(ledger.experiment, trial)
+
+    return evaluate_trial
+
+
+def end_abandoned(ledger: Ledger, store: OpenStore) -> None:
+    """End the runs that nobody will end, as KILLED: their worker on this ledger died while it evaluated a trial.
+
+    A study of the same name may be on another ledger, with workers that this one cannot see: their runs are left alone.
+    """
+    for run in list_running(store, ledger.experiment.study):
+        if run.worker and ledger.is_gone(run.worker):
+            end_killed(store, run.run_id)
 
 
 class ProgressLine:

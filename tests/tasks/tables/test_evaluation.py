@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.scoring.contest import win_shares
 from harness.scoring.grids import Grid
-from harness.tasks.tables.combine import choose
-from harness.tasks.tables.evaluation import TableEvaluation, evaluate_tables
+from harness.tasks.tables.evaluation import TableEvaluation, choose, evaluate_tables, win_shares
 from harness.tasks.tables.matching import match_tables
 from harness.tasks.tables.rates import Means, mean_rates, metrics, score_cards, table_intervals
 from harness.tasks.tables.summary import format_tables, method_lines, percent, to_dict

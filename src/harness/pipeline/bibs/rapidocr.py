@@ -21,11 +21,10 @@ from pydantic import Field
 from harness.base.checks import Pixels, Share
 from harness.pipeline.bibs.readings import NumberRule, Plate, Reading
 from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, in_blocks, is_cut, tiles, widen
+from harness.pipeline.bibs.torsos import Torso
 from harness.pipeline.bibs.voting import Sighting, elect, merge, without_rivals
 from harness.pipeline.images import scale_to, straighten
 from harness.pipeline.looks import Image, Look
-from harness.pipeline.preprocessing import Preprocessing
-from harness.pipeline.torsos import Torso
 from harness.pipeline.weights import Weights
 from harness.types import BibBox, Box, FaceBox
 
@@ -41,6 +40,32 @@ _READ_HEIGHT = 64
 _READ_INPUT_HEIGHT = 48
 
 PixelsOrNone = Annotated[int, Field(ge=0, le=16384)]
+Strength = Annotated[float, Field(ge=0, le=40)]
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """What may be done to a picture before it is read. Zero switches a step off.
+
+    `clahe` is the clip limit of an adaptive histogram equalisation, `denoise` the strength of a non-local mean.
+    """
+
+    clahe: Strength
+    denoise: Strength
+
+    def __call__(self, image: Image) -> Image:
+        """The picture after the steps that are switched on."""
+        import cv2
+
+        if self.denoise:
+            image = np.asarray(
+                cv2.fastNlMeansDenoisingColored(image, None, self.denoise, self.denoise, 7, 21), np.uint8
+            )
+        if self.clahe:
+            lightness, a, b = cv2.split(cv2.cvtColor(image, cv2.COLOR_BGR2LAB))
+            flat = cv2.createCLAHE(self.clahe, (8, 8)).apply(lightness)
+            image = np.asarray(cv2.cvtColor(cv2.merge((flat, a, b)), cv2.COLOR_LAB2BGR), np.uint8)
+        return image
 
 
 @dataclass(frozen=True)

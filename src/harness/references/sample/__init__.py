@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.base.cache import made_once, source_key
 from harness.types import Split
 
 if TYPE_CHECKING:
     from harness.references.sets import ReferenceSet
+
+#: Packages whose versions the pixels of the sample depend on.
+_PACKAGES = ("numpy", "opencv-python", "opencv-python-headless", "pillow", "matplotlib", "openpeople")
 
 
 @dataclass(frozen=True)
@@ -21,11 +25,23 @@ class SampleSet:
 
     def load(self) -> ReferenceSet:
         """Load the split; the first use composes the photos into the cache, which takes about a minute."""
-        from harness.references.sample.store import ensure_sample
         from harness.references.sets import load_set
 
         folder = Path(self.root) if self.root is not None else ensure_sample()
         return load_set(folder, "sample", self.split)
 
 
-__all__ = ["SampleSet"]
+def sample_key() -> str:
+    """A short digest over the generator's own files and the versions that its pixels depend on."""
+    return source_key(__package__, _PACKAGES)
+
+
+def ensure_sample() -> Path:
+    """The folder of the generated sample in the cache, made now if it is not there yet."""
+    return made_once(f"sample-{sample_key()}", _make)
+
+
+def _make(folder: Path) -> None:
+    from harness.references.sample.generate import generate
+
+    generate(folder)

@@ -1,4 +1,4 @@
-"""Every method on every table: compared with the ground truth, and with each other."""
+"""Every method on every table: compared with the ground truth and with each other, and which one to take."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.scoring.contest import win_shares
 from harness.scoring.fuzzy_tables import CellAssignment, assign_cells
+from harness.scoring.grids import Grid
 from harness.scoring.table_structure import ComparisonResult, compare_extraction
-from harness.tasks.tables.combine import choose
 from harness.tasks.tables.files import Extraction, GroundTruthTable
 
 
@@ -35,7 +34,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class ScoredTable:
-    """A table with what each method made of it, in the order of the methods, and the one that `combine` takes."""
+    """A table with what each method made of it, in the order of the methods, and the one that `choose` takes."""
 
     table: GroundTruthTable
     attempts: tuple[Attempt, ...]
@@ -88,6 +87,41 @@ def nothing(method: str) -> Extraction:
     return Extraction(method=method, headers=(), rows=())
 
 
+def win_shares(scores: Sequence[float]) -> tuple[float, ...]:
+    """The part that each method gets in the win of one table, which is 1.
+
+    Methods that share the best score share the win in equal parts. A table on which no method scores anything has no
+    winner.
+    """
+    best = max(scores, default=0.0)
+    if best <= 0:
+        return (0.0,) * len(scores)
+    winners = [score == best for score in scores]
+    return tuple(won / sum(winners) for won in winners)
+
+
+def choose(extractions: Sequence[Grid | None]) -> int | None:
+    """The position of the extraction to take, without looking at the ground truth; None where there is none with text.
+
+    Methods that extracted nothing are out. Of the rest, the one with the highest `tidiness` is taken; ties fall to the
+    method that is configured first. An extraction in one row or one column is taken only if there is nothing else.
+    """
+    ranks = [(False, 0.0) if grid is None else (_is_table(grid), tidiness(grid)) for grid in extractions]
+    best = max(ranks, default=(False, 0.0))
+    return ranks.index(best) if best[1] else None
+
+
+def tidiness(grid: Grid) -> float:
+    """Cells with text, times their share of all cells.
+
+    A method that cuts columns or rows in two, or takes a caption along, leaves empty cells; one that loses rows or runs
+    cells together has fewer.
+    """
+    cells = len(grid.cells())
+    rows, columns = _size(grid)
+    return cells * cells / (rows * columns) if cells else 0.0
+
+
 def _score(table: GroundTruthTable, items: Sequence[Extraction | None], methods: Sequence[str]) -> ScoredTable:
     attempts = tuple(_attempt(table, method, item) for method, item in zip(methods, items, strict=True))
     chosen = choose([item.grid if item else None for item in items])
@@ -98,3 +132,12 @@ def _attempt(table: GroundTruthTable, method: str, item: Extraction | None) -> A
     given = item or nothing(method)
     compared = compare_extraction(table.id, table.headers, table.rows, given.headers, given.rows)
     return Attempt(table, method, item, compared)
+
+
+def _is_table(grid: Grid) -> bool:
+    return min(_size(grid)) > 1
+
+
+def _size(grid: Grid) -> tuple[int, int]:
+    """Rows, the header among them if it has text, and columns."""
+    return len(grid.rows) + any(grid.headers), len(grid.headers)

@@ -1,6 +1,7 @@
 """The tables of a run as HTML: scores by table and method, and each cell with what became of it.
 
-`section` is a fragment with its own style, to stand inside a report; `page` is a whole page around it. Nothing is
+`section` is a fragment with its own style, to stand inside a report; `page` is a whole page around it;
+`write_outputs` leaves that page in a folder, with the database of all comparisons beside it. Nothing is
 loaded from anywhere, everything that comes from outside is escaped, and each state of a cell has a sign and a word
 beside its colour.
 """
@@ -9,12 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from pathlib import Path
 
+from harness.base.errors import TableError
 from harness.scoring.grids import HEADER_ROW, Cell, Grid
+from harness.tasks.tables.debug_db import write_debug_db
 from harness.tasks.tables.diffs import Diff, Status, cell_diffs, count
 from harness.tasks.tables.evaluation import Attempt, ScoredTable, TableEvaluation
+from harness.tasks.tables.files import Extraction
 from harness.tasks.tables.rates import Means
 from harness.tasks.tables.summary import method_lines, percent, totals
+
+DEBUG_FILE = "tables_debug.sqlite"
+PAGE_FILE = "tables.html"
 
 #: Tables whose diffs are open when the page is; the worst ones.
 OPEN = 3
@@ -65,6 +73,17 @@ STYLE = """
 .tables-report .got { display: block; color: var(--faint); font-size: .9em; }
 .tables-report .gap { text-align: center; color: var(--faint); font-style: italic; }
 """
+
+
+def write_outputs(folder: Path, evaluation: TableEvaluation, extractions: Sequence[Extraction], means: Means) -> None:
+    """Write the page and the database into a folder; those of an earlier call are replaced."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / DEBUG_FILE).unlink(missing_ok=True)
+        write_debug_db(folder / DEBUG_FILE, evaluation, [item for item in extractions if item.table_id is None])
+        (folder / PAGE_FILE).write_text(page(evaluation, means))
+    except OSError as error:
+        raise TableError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 def page(evaluation: TableEvaluation, means: Means, title: str = "Tables") -> str:

@@ -20,9 +20,8 @@ from harness.tasks.tables.camelot import Camelot
 from harness.tasks.tables.evaluation import TableEvaluation, evaluate_tables
 from harness.tasks.tables.extracting import digests, extract_tables, read_pdfs
 from harness.tasks.tables.files import GroundTruthTable, read_ground_truth, write_extractions
-from harness.tasks.tables.html import section
+from harness.tasks.tables.html import section, write_outputs
 from harness.tasks.tables.methods import Method, not_installed
-from harness.tasks.tables.outputs import write_outputs
 from harness.tasks.tables.pdfplumber import Pdfplumber
 from harness.tasks.tables.rates import declared, mean_rates, metrics, score_cards, table_intervals
 from harness.tasks.tables.summary import method_text
@@ -145,7 +144,7 @@ class TableSample(TableTask):
     @cached_property
     def gt_path(self) -> Path:
         """Drawn on first use, and kept in the cache folder."""
-        from harness.tasks.tables.sample.store import ensure_sample
+        from harness.tasks.tables.sample.draw import ensure_sample
 
         return ensure_sample()
 

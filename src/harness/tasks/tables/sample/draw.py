@@ -6,6 +6,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.base.cache import made_once, source_key
 from harness.tasks.tables.files import GroundTruthTable, write_ground_truth
 from harness.tasks.tables.sample.contents import REMARKS, TABLES, SampleTable
 
@@ -19,6 +20,11 @@ _INCH = 72.0
 _PADDING = 4.0
 #: How far the vertical rules of a `shifted` table stand beside each other, row by row.
 _SHIFTS = (0.0, 2.5)
+
+
+def ensure_sample() -> Path:
+    """The ground truth of the sample, with its PDF beside it, made now if it is not there yet."""
+    return made_once(f"tables-{source_key(__package__, ('matplotlib',))}", draw_sample) / GROUND_TRUTH
 
 
 def draw_sample(folder: Path) -> None:

@@ -1,12 +1,40 @@
-"""Small tables as text: aligned for a terminal, or as Markdown. Numbers stand to the right, what is missing is n/a."""
+"""Text for people: counts, lists, and small tables, aligned for a terminal or as Markdown.
+
+In a table numbers stand to the right, and what is missing is n/a.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+#: How the user calls the harness, for the commands that it suggests.
+COMMAND = os.environ.get("HARNESS_COMMAND", "harness")
+
 _NUMBER = re.compile(r"([-+]?[\d.,]+(e[-+]?\d+)?%?|n/a)?")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 photo`, `2 photos`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def listing(lines: Iterable[str], limit: int = 20) -> str:
+    """Indented lines, and how many more there are."""
+    lines = list(lines)
+    more = [f"... and {len(lines) - limit:,} more"] if len(lines) > limit else []
+    return "\n".join(f"  {line}" for line in [*lines[:limit], *more])
+
+
+def count_table(title: str, counts: Mapping[str, int], total: int = 0) -> str:
+    """Names and counts in columns under a title, with shares of a total where one is given."""
+    lines = [title]
+    for name, count in counts.items():
+        share = f"{count / total:>8.1%}" if total and count else ""
+        lines.append(f"  {name.replace('_', ' '):<18} {count:>8,}{share}".rstrip())
+    return "\n".join(lines)
 
 
 def markdown_table(names: Sequence[str], rows: Sequence[Sequence[Any]], decimals: int | None = None) -> str:

@@ -1,0 +1,35 @@
+"""How commands talk to whoever called them: the arguments that they share, a question, and JSON for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from harness.base.errors import ConfigError
+
+
+def add_overrides(parser: argparse.ArgumentParser, example: str) -> None:
+    """The config overrides, last on the command line; `example` is one that the command is likely to need."""
+    parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=f"config overrides, such as {example}")
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """The switch for programs that read the output."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def show_json(value: Any) -> None:
+    """Print a value for programs."""
+    print(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+
+
+def confirm(force: bool, question: str, refusal: str) -> None:
+    """Go on only after a yes, or with -f; where nobody can be asked, refuse with what would happen."""
+    if force:
+        return
+    if not sys.stdin.isatty():
+        raise ConfigError(f"{refusal}; say -f where nobody can be asked")
+    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise ConfigError("nothing was changed")
