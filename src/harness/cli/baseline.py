@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     store = existing_store(compose_runs(arguments, "run")).open()
     runs = list_runs(store)
     chosen = find_run(runs, arguments.run) if arguments.run else choose_run(runs)
-    data = f"{chosen.data_name} ({chosen.data_split}), data {chosen.data_digest[:12]}"
+    data = f"{chosen.data}, data {chosen.data_digest[:12]}"
     before = baseline_of(runs, chosen)
     if before == chosen:
         print(f"{chosen.short_id} ({chosen.name}) is the baseline of {data} already")

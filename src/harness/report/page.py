@@ -44,13 +44,14 @@ class RunReport:
 def write_report(folder: Path, report: RunReport, results: Mapping[str, TaskResult], recent: Runs) -> dict[str, str]:
     """Let each task make its part, and write the page; returns the tags by which MLflow knows what there is to show."""
     showing = Showing(folder, report.comparable, recent)
-    parts = [result.show(showing) for result in results.values() if result.show is not None]
-    (folder / REPORT_FILE).write_text(run_page(report, [part.html for part in parts]))
-    return {name: value for part in parts for name, value in part.tags.items()}
+    parts = {name: result.show(showing) for name, result in results.items() if result.show is not None}
+    (folder / REPORT_FILE).write_text(run_page(report, {name: part.html for name, part in parts.items()}))
+    return {name: value for part in parts.values() for name, value in part.tags.items()}
 
 
-def run_page(report: RunReport, parts: Sequence[str]) -> str:
-    """The page. `parts` are the tasks' own, escaped where they are made."""
+def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
+    """The page. `parts` are the tasks' own by their names, escaped where they are made; a task without one is told as
+    in the terminal."""
     run, comparison = report.run, report.comparison
     tone, sign = TONES[report.judgement.verdict]
     sections = [section for task in run.tasks.values() for section in task.sections()]
@@ -75,9 +76,9 @@ def run_page(report: RunReport, parts: Sequence[str]) -> str:
             if row.metric in run.headlines
         ],
         sections=sections,
-        texts=[task.text for task in run.tasks.values() if task.text],
-        parts=[Markup(part) for part in parts],
-        anchors=[found for part in parts for found in _HEADING.findall(part)],
+        texts=[task.text for name, task in run.tasks.items() if task.text and name not in parts],
+        parts=[Markup(part) for part in parts.values()],
+        anchors=[found for part in parts.values() for found in _HEADING.findall(part)],
         config_changes=comparison.config if comparison else (),
         config_yaml=report.config_yaml,
         provenance=list(_provenance(report)),

@@ -129,7 +129,7 @@ def _look(ledger: Ledger, winner: TrialRecord, peek: Peek, searched: Gain) -> Pe
         held_out=held_out,
         base_run=base.run_id,
         trial_run=result.run_id,
-        data=f"{result.run.metadata.data_name} ({result.run.metadata.data_split}), {result.run.photos} photos",
+        data=f"{result.run.metadata.data_name} ({result.run.metadata.data_split}), {len(result.run.photos)} photos",
         all_peeks=_count_peeks(ledger, winner, result),
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError, HarnessError
-from harness.runs.archive import RUN_FILE, BenchmarkRun, read_run
+from harness.runs.archive import RUN_FILE, BenchmarkRun, TaskData, read_run
 from harness.runs.first_format import CARDS
 from harness.runs.records import DECLARED_TAG, STUDY_TAG, WORKER_TAG, declared
 from harness.tracking.store import OpenStore
@@ -66,6 +66,11 @@ class RunEntry:
     def short_id(self) -> str:
         """Enough of the id to name the run by."""
         return self.run_id[:8]
+
+    @property
+    def data(self) -> str:
+        """What it is on, in words: `sample (iteration)`."""
+        return str(TaskData(self.data_name, self.data_split))
 
     def same_data(self, other: RunEntry) -> bool:
         """Whether both runs are on the same photos, labels and split."""

@@ -78,7 +78,7 @@ def plan_clean(
 def _reason(run: RunEntry, latest: bool, now: datetime) -> str:
     """Why a run stays; empty where it may go."""
     if run.pinned:
-        return f"baseline of {run.data_name} ({run.data_split})"
+        return f"baseline of {run.data}"
     if run.study:
         return f"the study {run.study} refers to it"
     if run.status == "RUNNING" and now - run.started < GIVEN_UP:
