@@ -48,8 +48,17 @@ settings.load_profile("untimed")
 RunHarness = Callable[..., subprocess.CompletedProcess[str]]
 
 
+#: Fixtures that start a server.
+SERVERS = {"database", "server_uri"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Fast tests first: those that start whole runs come after them, and the browser last."""
+    """Fast tests first: those that need servers, models or whole runs come after them, and the browser last."""
+    for item in items:
+        chosen = getattr(item, "callspec", None)
+        parameters = chosen.params.values() if chosen else ()
+        if SERVERS & set(getattr(item, "fixturenames", ())) or "postgres" in parameters:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), bool(item.get_closest_marker("slow"))))
 
 
@@ -95,6 +104,23 @@ def _tiny_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_file(root, FaceGroundTruth.model_validate({"photos": faces}))
     write_file(root, BibFaceLinks.model_validate({"photos": links}))
     return root
+
+
+@pytest.fixture(scope="session")
+def sample_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole sample set, made once for all workers of the tests, by processes that all want it first."""
+    base = tmp_path_factory.getbasetemp()
+    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample-cache"
+    ask = "from harness.references.sample import ensure_sample; print(ensure_sample())"
+    environment = {"HARNESS_CACHE": str(cache), "PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin"}
+    asking = [
+        subprocess.Popen([sys.executable, "-c", ask], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    answers = {process.communicate(timeout=500)[0].strip() for process in asking}
+    assert [process.returncode for process in asking] == [0, 0, 0]
+    assert len(answers) == 1
+    return Path(answers.pop())
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from harness.labeling.source import LabelSource, StagingSource
-from harness.references.sample import ensure_sample
 from harness.references.store import LabelStore
 from tests.browser.labeling_server import ServerProcess, ServerThread
 
@@ -45,13 +44,12 @@ SAMPLE_PHOTOS = ("sample_03.jpg", "sample_10.jpg", "sample_13.jpg")
 
 
 @pytest.fixture(scope="session")
-def _prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _prepared(tmp_path_factory: pytest.TempPathFactory, sample_root: Path) -> Path:
     folder = tmp_path_factory.mktemp("prepared")
     (folder / "race").mkdir()
-    sample = ensure_sample()
-    for sha256, record in json.loads((sample / "photo_index.json").read_text())["photos"].items():
+    for sha256, record in json.loads((sample_root / "photo_index.json").read_text())["photos"].items():
         if record["names"][0] in SAMPLE_PHOTOS:
-            shutil.copy(sample / "photos" / f"{sha256}.jpg", folder / "race" / record["names"][0])
+            shutil.copy(sample_root / "photos" / f"{sha256}.jpg", folder / "race" / record["names"][0])
     command = [sys.executable, "-m", "harness", "prepare", "race", "references.root=set", "preset=fast"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
     return folder / "set"

@@ -20,19 +20,8 @@ from harness.types import BibScope, FaceScope, Split
 
 
 @pytest.fixture(scope="session")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole set, made by three processes that all want it first."""
-    cache = tmp_path_factory.mktemp("cache")
-    ask = "from harness.references.sample import ensure_sample; print(ensure_sample())"
-    environment = {"HARNESS_CACHE": str(cache), "PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin"}
-    asking = [
-        subprocess.Popen([sys.executable, "-c", ask], env=environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    answers = {process.communicate(timeout=500)[0].strip() for process in asking}
-    assert [process.returncode for process in asking] == [0, 0, 0]
-    assert len(answers) == 1
-    return Path(answers.pop())
+def root(sample_root: Path) -> Path:
+    return sample_root
 
 
 @pytest.fixture(scope="session")

@@ -96,7 +96,7 @@ def run_tags(plan: Plan, key: str) -> dict[str, str]:
         **provenance(),
     }
     optional = {"sweep_id": plan.sweep_id, STUDY_TAG: plan.study, WORKER_TAG: plan.worker, "note": plan.note}
-    return tags | {key: value for key, value in optional.items() if value}
+    return {name: value for name, value in (tags | optional).items() if value}
 
 
 def declared(cards: Sequence[Declaration]) -> dict[str, Any]:
