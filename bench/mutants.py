@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,10 +197,16 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
             yield "value", ast.Constant(None)
         case ast.Call(keywords=keywords):
             yield from _call_changes(node, keywords)
-        case ast.Tuple(elts=elements, ctx=ast.Load()) | ast.List(elts=elements, ctx=ast.Load()) | ast.Set(elts=elements):
+        case (
+            ast.Tuple(elts=elements, ctx=ast.Load()) | ast.List(elts=elements, ctx=ast.Load()) | ast.Set(elts=elements)
+        ):
             yield from (("elts", _without(elements, index)) for index in range(len(elements)))
         case ast.Slice(lower=lower, upper=upper):
             yield from _slice_changes(lower, upper)
+
+
+def _assigned(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Store)
 
 
 def _call_changes(node: ast.Call, keywords: list[ast.keyword]) -> Iterator[tuple[str, Any]]:
@@ -273,8 +278,14 @@ def _lines(header: ast.AST) -> tuple[int, int]:
 
 def _shortened(before: str, after: str) -> str:
     """Both texts around the place where they differ."""
-    start = len(os.path.commonprefix([before, after]))
-    end = len(os.path.commonprefix([before[start:][::-1], after[start:][::-1]]))
+    start = _shared(before, after)
+    end = _shared(before[start:][::-1], after[start:][::-1])
     left, right = max(0, start - _CONTEXT), max(0, end - _CONTEXT)
     both = (text[left : len(text) - right] for text in (before, after))
     return " => ".join(f"{'…' if left else ''}{text}{'…' if right else ''}" for text in both)
+
+
+def _shared(left: str, right: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = zip(left, right, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))

@@ -12,6 +12,7 @@ one on disk, so that no file is ever changed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import importlib
 import os
@@ -59,12 +60,13 @@ class Target:
         return [path.relative_to(ROOT).as_posix() for path in found]
 
 
+_REFERENCES = ("adding", "files", "freeze", "fuzz", "importing", "labels", "linking", "store")
 TARGETS = {
     "scoring": Target(("scoring",), ("scoring", "runs", "grading/test_reports.py", "tasks/confidence")),
     "gate": Target(("runs/gate.py",), ("runs",)),
     "references": Target(
         ("references/store.py", "references/files.py"),
-        tuple(f"references/test_{name}.py" for name in "adding files freeze fuzz importing labels linking store".split()),
+        tuple(f"references/test_{name}.py" for name in _REFERENCES),
     ),
     "cache": Target(("pipeline/cache.py",), ("pipeline/test_cache.py",)),
 }
@@ -82,7 +84,9 @@ class Clean:
     def tests_of(self, mutant: Mutant) -> list[str]:
         """The tests that execute the changed statement, the quickest first. What is executed on import may show in
         every test of the module, or anywhere."""
-        usable = [test for test, seconds in self.seconds.items() if test not in self.failed and seconds <= SLOWEST_SECONDS]
+        usable = [
+            test for test, seconds in self.seconds.items() if test not in self.failed and seconds <= SLOWEST_SECONDS
+        ]
         path = str(ROOT / mutant.path)
         if mutant.at_import:
             tests = [test for test in usable if any(name == path for name, _ in self.lines[test])] or usable
@@ -106,7 +110,7 @@ class _Recorder:
         threading.settrace(self._trace)
         sys.settrace(self._trace)
 
-    def _trace(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
+    def _trace(self, frame: FrameType, _event: str, _argument: object) -> Callable[..., Any] | None:
         if frame.f_code.co_filename not in self._sources:
             return None
         self._lines.add((frame.f_code.co_filename, frame.f_lineno))
@@ -118,7 +122,7 @@ class _Recorder:
         result = yield
         if isinstance(collector, pytest.Module):
             self._imported[collector.nodeid] = self._lines
-        return result  # type: ignore[return-value]
+        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -126,7 +130,7 @@ class _Recorder:
         result = yield
         self.clean.lines[item.nodeid] = self._lines | self._imported[item.nodeid.split("::")[0]]
         self.clean.seconds[item.nodeid] = time.perf_counter() - begun
-        return result  # type: ignore[return-value]
+        return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
@@ -165,10 +169,8 @@ class _Changed(MetaPathFinder, Loader):
         self._name = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         self._path, self._code = str(ROOT / path), code
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name != self._name:
-            return None
-        return spec_from_loader(name, self, origin=self._path)
+    def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
+        return spec_from_loader(name, self, origin=self._path) if name == self._name else None
 
     def exec_module(self, module: ModuleType) -> None:
         module.__file__ = self._path
@@ -207,7 +209,9 @@ def _forked(work: Callable[[], int], seconds: float) -> int | None:
 def run_clean(target: Target, examples: int, folder: Path) -> Clean:
     """Run the tests of a target once without a mutant."""
     result = folder / "clean.pickle"
-    files = [path.relative_to(ROOT).as_posix() for name in target.tests for path in _files(ROOT / "tests" / name, "test_")]
+    files = [
+        path.relative_to(ROOT).as_posix() for name in target.tests for path in _files(ROOT / "tests" / name, "test_")
+    ]
 
     def work() -> int:
         recorder = _Recorder({str(ROOT / path) for path in target.paths()})
@@ -242,10 +246,9 @@ def preload(modules: Sequence[str]) -> None:
     """Import what the tests import, but for our own code, so that no mutant has to."""
     for name in modules:
         if name.split(".")[0] not in ("harness", "tests", "__main__", "bench", "conftest"):
-            try:
+            # What only its parent can import comes with it.
+            with contextlib.suppress(Exception):
                 importlib.import_module(name)
-            except Exception as error:  # noqa: BLE001 - a module that only its parent can import is imported with it
-                print(f"not preloaded: {name}: {error}", file=sys.stderr)
     gc.freeze()
 
 
@@ -284,7 +287,8 @@ def measure(name: str, size: int, seed: int, match: str, examples: int) -> list[
         preload(clean.modules)
         for test in sorted(clean.failed):
             print(f"left out, since it fails or skips without a mutant: {test}", file=sys.stderr)
-        print(f"{name}: {len(clean.seconds)} tests in {time.monotonic() - begun:.0f} s; {len(chosen)} mutants", flush=True)
+        seconds = time.monotonic() - begun
+        print(f"{name}: {len(clean.seconds)} tests in {seconds:.0f} s; {len(chosen)} mutants", flush=True)
         for mutant in chosen:
             outcome = run_mutant(mutant, clean, examples, Path(folder))
             outcomes[outcome] += 1
