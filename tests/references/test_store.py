@@ -78,7 +78,7 @@ def test_a_set_whose_first_write_was_cut_short_after_its_journal_is_finished(
     record = make_store(tmp_path / "other").contents().index.photos[PHOTO]
     root = tmp_path / "not" / "there" / "yet"
     monkeypatch.setattr(store_module, "write_atomically", write)
-    with pytest.raises(Crash), LabelStore(root).edit() as draft:
+    with pytest.raises(Crash), LabelStore(root).edit() as draft:  # noqa: PT012 - the end of the edit raises
         draft.put(PhotoIndex, PHOTO, record)
         draft.put(BibGroundTruth, PHOTO, BibLabels(labeled=True))
     monkeypatch.undo()
@@ -206,7 +206,7 @@ def test_an_edit_that_would_leave_a_link_without_its_box_is_refused(
 
 
 def test_what_a_long_lived_process_has_written_is_what_the_files_say(tmp_path: Path) -> None:
-    """It encodes changed photos alone: one that changed, one that is new, one that is gone, one that was never there."""
+    """It encodes changed photos alone: one that changed, one that is new, one that is gone, one that never was."""
     store = make_store(tmp_path / "set")
     new, never = photo_hash(7), photo_hash(8)
     save_bib_tags(store, OTHER, ["dark_bib"], view(store, OTHER).revisions)
@@ -296,7 +296,7 @@ def test_a_folder_that_may_not_be_written_is_read_without_a_lock_and_not_edited(
 ) -> None:
     store = make_store(tmp_path / "set")
     # The tests may run as root, who may write everything.
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
     assert store.contents().bibs.photos.keys() == {photo_hash(number) for number in range(3)}
     assert not (store.root / ".lock").exists()
     with pytest.raises(ReferenceSetError, match="may not be written"), store.edit():
