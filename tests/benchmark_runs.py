@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.results import Extra, ItemRates
 from harness.runs.archive import BenchmarkRun, FailedResult, PhotoResult, RunMetadata
 from harness.runs.gate import Gate, Rule
 from harness.scoring import FaceScorecard, NumberScorecard
@@ -71,3 +72,12 @@ def benchmark_run(
     )
     measured = {name: value for card in run.cards.values() for name, value in card.metrics().items()}
     return replace(run, metrics=measured | dict(metrics or {}))
+
+
+def with_tables(run: BenchmarkRun, right: Mapping[str, int] | None = None, data_digest: str = "") -> BenchmarkRun:
+    """The run with tables beside its photos: of each by its name, how many of 10 cells are right."""
+    rates = None
+    if right is not None:
+        cells = tuple(float(count) for count in right.values())
+        rates = ItemRates(tuple(right), {"table/accuracy": (cells, (10.0,) * len(cells))})
+    return replace(run, extras=(Extra("tables", {}, {}, "", rates, data_digest),))
