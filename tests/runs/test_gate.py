@@ -219,12 +219,14 @@ def test_what_cannot_be_compared_is_not_and_the_difference_is_named(other: Bench
 
 def test_all_differences_are_named_each_kind_in_the_order_of_its_names() -> None:
     other = benchmark_run(GOOD[:-1], scorer_version=2, thresholds={"bib_iou": 0.4, "face_iou": 0.7})
-    judgement = judge(gate(), with_tables(other, {"b": 9}, "b" * 64), with_tables(benchmark_run(GOOD), {"a": 9}))
+    judgement = judge(
+        gate(), with_tables(other, {"b": 9}, "b" * 64), with_tables(benchmark_run(GOOD), {"a": 9}, "a" * 64)
+    )
     assert judgement.reasons == (
         "scorer version: the baseline has 1, this run 2",
         "scoring.bib_iou: the baseline has 0.5, this run 0.4",
         "scoring.face_iou: the baseline has 0.5, this run 0.7",
-        "tables: the baseline is on , this run on bbbbbbbbbbbb",
+        "tables: the baseline is on aaaaaaaaaaaa, this run on bbbbbbbbbbbb",
         "photos: 1 only in the baseline, 0 only in this run",
         "tables: 1 only in the baseline, 1 only in this run",
     )
