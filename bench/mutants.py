@@ -162,6 +162,8 @@ def _left_out(node: ast.AST, spot: _Spot) -> bool:
             return True
         case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.Assign(targets=[ast.Name(id="__all__")]):
             return True
+        case ast.keyword(arg="strict"):
+            return True
         case ast.Call(func=ast.Name(id=name)) if name.endswith("Error") or name in ("TypeVar", "cast"):
             return True
         case ast.Subscript() | ast.BinOp(op=ast.BitOr()) if not spot.in_function:
@@ -212,7 +214,7 @@ def _assigned(node: ast.AST) -> bool:
 def _call_changes(node: ast.Call, keywords: list[ast.keyword]) -> Iterator[tuple[str, Any]]:
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
     for index, keyword in enumerate(keywords):
-        if keyword.arg is not None and (name, keyword.arg) != ("zip", "strict"):
+        if keyword.arg not in (None, "strict"):
             yield "keywords", _without(keywords, index)
     if name in ("sorted", "sort") and all(keyword.arg != "reverse" for keyword in keywords):
         yield "keywords", [*keywords, ast.keyword("reverse", ast.Constant(True))]

@@ -263,6 +263,7 @@ def sample(target: Target, size: int, seed: int, match: str) -> tuple[list[Mutan
     """Mutants of a target by chance, and how many equivalent ones were passed over. A mutant that is declared
     equivalent makes room for one more and moves no other."""
     mutants = [mutant for path in target.paths() for mutant in mutants_of(ROOT, path)]
+    _name_the_gone(target, mutants)
     random.Random(seed).shuffle(mutants)
     chosen: list[Mutant] = []
     equivalent, known = 0, known_equivalent()
@@ -274,6 +275,14 @@ def sample(target: Target, size: int, seed: int, match: str) -> tuple[list[Mutan
         elif match in mutant.key:
             chosen.append(mutant)
     return chosen, equivalent
+
+
+def _name_the_gone(target: Target, mutants: Sequence[Mutant]) -> None:
+    """Say which lines of the list of equivalent mutants no longer fit the code."""
+    keys = {mutant.key for mutant in mutants}
+    for key in known_equivalent():
+        if key.split(" | ")[0] in target.paths() and key not in keys:
+            print(f"{EQUIVALENT.name} lists a mutant that is gone: {key}", file=sys.stderr)
 
 
 def measure(name: str, size: int, seed: int, match: str, examples: int) -> list[str]:
