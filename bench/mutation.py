@@ -44,6 +44,8 @@ SLOWEST_SECONDS = 5.0
 #: How many times its usual time a test may take before its mutant has timed out.
 PATIENCE = 5.0
 
+HEAD = ("target", "mutants", "killed", "survived", "timed out", "noticed", "equivalent")
+
 Outcome = Literal["killed", "survived", "timed out"]
 
 
@@ -60,9 +62,13 @@ class Target:
         return [path.relative_to(ROOT).as_posix() for path in found]
 
 
+_QUALITY = "tasks/confidence/test_quality.py"
 _REFERENCES = ("adding", "files", "freeze", "fuzz", "importing", "labels", "linking", "store")
 TARGETS = {
-    "scoring": Target(("scoring",), ("scoring", "runs", "grading/test_reports.py", "tasks/confidence")),
+    "scoring": Target(
+        ("scoring",),
+        ("scoring", "runs/test_archive.py", "runs/test_comparison.py", "grading/test_reports.py", _QUALITY),
+    ),
     "gate": Target(("runs/gate.py",), ("runs",)),
     "references": Target(
         ("references/store.py", "references/files.py"),
@@ -304,8 +310,13 @@ def measure(name: str, size: int, seed: int, match: str, examples: int) -> list[
             if outcome == "survived":
                 unseen = "" if clean.tests_of(mutant) else "  (no test executes it)"
                 print(f"{mutant.path}:{mutant.line} | {mutant.scope} | {mutant.change}{unseen}", flush=True)
+    _print_row(HEAD)
     share = 1 - outcomes["survived"] / len(chosen) if chosen else 1.0
     return [name, str(len(chosen)), *(str(count) for count in outcomes.values()), f"{share:.1%}", str(equivalent)]
+
+
+def _print_row(row: Sequence[str]) -> None:
+    print("".join(f"{cell:>12}" for cell in row), flush=True)
 
 
 def main() -> int:
@@ -327,9 +338,10 @@ def main() -> int:
                 print(f"{mutant.path}:{mutant.line} | {mutant.scope} | {mutant.change}")
         else:
             rows.append(measure(name, arguments.sample, arguments.seed, arguments.match, arguments.examples))
-    head = ["target", "mutants", "killed", "survived", "timed out", "noticed", "equivalent"]
-    for row in [head, *rows] if rows else []:
-        print("".join(f"{cell:>12}" for cell in row))
+            _print_row(rows[-1])
+    if len(rows) > 1:
+        for row in (HEAD, *rows):
+            _print_row(row)
     return 0
 
 
