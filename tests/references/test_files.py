@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from harness.base.errors import ReferenceSetError
 from harness.references.files import (
@@ -60,6 +61,13 @@ def test_a_file_says_its_revision_then_one_photo_a_line_then_which_photo_changed
     ]
     write_file(tmp_path, BibFaceLinks())
     assert (tmp_path / "bib_face_links.json").read_text() == '{"schema_version":3,"revision":0,"photos":{\n\n}}\n'
+
+
+def test_what_was_read_cannot_be_changed_in_place() -> None:
+    """The store hands out one copy to everybody who asks."""
+    labels = FaceLabels(labeled=True)
+    with pytest.raises(ValidationError, match="frozen"):
+        labels.labeled = False
 
 
 def test_a_record_becomes_the_box_that_it_says() -> None:

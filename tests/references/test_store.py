@@ -67,6 +67,24 @@ def test_a_crash_between_two_files_is_mended_by_the_next_to_open(
     assert view(store, PHOTO) == after
 
 
+def test_mending_writes_only_the_files_that_lack_the_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = make_store(tmp_path / "set")
+    seen = view(store, PHOTO)
+
+    def write(path: Path, content: bytes) -> None:
+        if path.name == "bib_face_links.json":
+            raise Crash
+        write_atomically(path, content)
+
+    monkeypatch.setattr(store_module, "write_atomically", write)
+    with pytest.raises(Crash):
+        save_bibs(store, PHOTO, BibLabels(labeled=True, boxes=seen.bibs.boxes[1:]), seen.revisions)
+    written: list[str] = []
+    monkeypatch.setattr(store_module, "write_atomically", lambda path, _: written.append(path.name))
+    LabelStore(store.root).contents()
+    assert written == ["bib_face_links.json"]
+
+
 def test_a_set_whose_first_write_was_cut_short_after_its_journal_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,3 +345,4 @@ def test_suggestions_never_touch_labels(tmp_path: Path) -> None:
     after = {path.name: path.read_bytes() for path in store.root.glob("*.json")}
     assert {name: after[name] for name in before} == before
     assert after.keys() - before.keys() == {"suggestions.json"}
+    assert store.suggestions().photos.keys() == {PHOTO}
