@@ -39,8 +39,9 @@ from bench.mutants import Mutant, compile_mutant, mutants_of
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tests" / "mutants.txt"
-#: Tests that take longer are left out: they start servers, models or many processes.
-SLOWEST_SECONDS = 5.0
+#: Tests that take longer are left out: they start servers, models or many processes. Recording a test takes two to
+#: three times as long as running it.
+SLOWEST_SECONDS = 15.0
 #: How many times its usual time a test may take before its mutant has timed out.
 PATIENCE = 5.0
 

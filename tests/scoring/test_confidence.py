@@ -250,6 +250,13 @@ def test_pixels_of_another_place_are_refused() -> None:
     assert not fits((100, 100, 200), [64, 48, 128, 96], (640, 480))
 
 
+@pytest.mark.parametrize("size", [(640, 480), (640, None), (None, 480), (None, None)])
+def test_a_side_that_is_unknown_is_judged_by_its_own_coordinates(size: tuple[float | None, float | None]) -> None:
+    assert fits((100, 100, 200, 200), [64, 48, 128, 96], size)
+    assert not fits((100, 100, 200, 200), [64, 48, 228, 96], size)
+    assert not fits((100, 100, 200, 200), [64, 48, 128, 196], size)
+
+
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=6),
     st.lists(
