@@ -81,36 +81,36 @@ TARGETS = {
 
 @dataclass
 class Clean:
-    """What the tests do without a mutant: the lines that each executes, how long each takes, and what they import."""
+    """What the tests do without a mutant: the lines that each executes and those that run on import, how long each
+    test takes, and what they import."""
 
     lines: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    imported: set[tuple[str, int]] = field(default_factory=set)
     seconds: dict[str, float] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     modules: list[str] = field(default_factory=list)
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """The tests that execute the changed statement, the quickest first. What is executed on import may show in
-        every test of the module, or anywhere."""
+        """The tests that execute the changed statement, the quickest first. What runs on import may show in every test
+        of the module, or anywhere."""
         usable = [
             test for test, seconds in self.seconds.items() if test not in self.failed and seconds <= SLOWEST_SECONDS
         ]
         path = str(ROOT / mutant.path)
-        if mutant.at_import:
+        changed = {(path, line) for line in range(mutant.first, mutant.last + 1)}
+        if mutant.at_import or changed & self.imported:
             tests = [test for test in usable if any(name == path for name, _ in self.lines[test])] or usable
         else:
-            changed = {(path, line) for line in range(mutant.first, mutant.last + 1)}
             tests = [test for test in usable if changed & self.lines[test]]
         return sorted(tests, key=lambda test: self.seconds[test])
 
 
 class _Recorder:
-    """A pytest plugin that fills in what is known of the tests. Lines that a test file executes while it is imported,
-    as in its parameters, count for all its tests."""
+    """A pytest plugin that fills in what is known of the tests."""
 
     def __init__(self, sources: set[str]) -> None:
         self.clean = Clean()
-        self._sources, self._lines = sources, set[tuple[str, int]]()
-        self._imported: dict[str, set[tuple[str, int]]] = {}
+        self._sources, self._lines = sources, self.clean.imported
 
     def start(self) -> None:
         """Begin to record, in this thread and in those to come."""
@@ -124,18 +124,10 @@ class _Recorder:
         return self._trace
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
-        self._lines = set()
-        result = yield
-        if isinstance(collector, pytest.Module):
-            self._imported[collector.nodeid] = self._lines
-        return result
-
-    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self._lines, begun = set(), time.perf_counter()
         result = yield
-        self.clean.lines[item.nodeid] = self._lines | self._imported[item.nodeid.split("::")[0]]
+        self.clean.lines[item.nodeid] = self._lines
         self.clean.seconds[item.nodeid] = time.perf_counter() - begun
         return result
 
