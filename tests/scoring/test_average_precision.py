@@ -176,6 +176,7 @@ class TestBadInput:
         [
             (ApPhoto([BOX], [BOX, [0, 0, float("nan"), 1]], [0.1, 0.2]), "prediction 1: its box is not finite"),
             (ApPhoto([[0, 0, -1, 1]], [], []), "target 0: its width or height is negative"),
+            (ApPhoto([[0, 0, 1, -1]], [], []), "target 0: its width or height is negative"),
             (ApPhoto([], [BOX], [float("nan")]), "prediction 0: its score is no finite number"),
             (ApPhoto([], [BOX], []), "score has 0 values for 1 predictions"),
             (ApPhoto([BOX], [], [], crowd=[True, False]), "crowd has 2 values for 1 targets"),

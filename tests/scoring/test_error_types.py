@@ -37,6 +37,22 @@ def test_each_kind(predicted: list[BibBox], labels: list[BibBox], expected: BibE
     assert errors(predicted, labels) == expected
 
 
+def test_a_misplaced_box_between_two_targets_belongs_to_the_first() -> None:
+    """The first was found by another box, so the second is missed outright."""
+    labels, between = [bib(0.0), bib(0.26)], bib(0.13)
+    assert errors([bib(0.0), between], labels) == BibErrorScorecard(0, 1, 0, 0, 1)
+    assert errors([between, bib(0.26)], labels) == BibErrorScorecard(0, 1, 0, 1, 0)
+
+
+@pytest.mark.parametrize(("place", "kind"), [(0.16, "localisation"), (0.17, "background")])
+def test_below_a_tenth_a_box_has_nothing_to_do_with_the_target(place: float, kind: str) -> None:
+    card = errors([bib(place)], [bib(0.0)])
+    assert {name: card.to_dict()[name] for name in ("localisation", "background")} == {
+        "localisation": int(kind == "localisation"),
+        "background": int(kind == "background"),
+    }
+
+
 def test_face_errors_have_no_text() -> None:
     face = FaceBox(x=0, y=0, w=0.2, h=0.2)
     card = tally_face_errors([PhotoLabels(faces=(face,))], [PhotoPrediction()]).scorecard()

@@ -106,6 +106,7 @@ def test_cards_round_trip_and_say_which_rules_made_them(
     assert type(card).from_dict(card.to_dict()) == card
     assert card.to_dict()["scorer_version"] == SCORER_VERSION
     assert {field.name for field in fields(card)} <= set(card.to_dict())
+    assert {type(getattr(card, field.name)) for field in fields(card)} == {int}
 
 
 @pytest.mark.parametrize("score", TALLIES, ids=lambda score: score.__name__)

@@ -110,6 +110,10 @@ class TestRateIntervals:
 
     def test_a_rate_without_a_denominator_has_none(self) -> None:
         assert rate_intervals({"rate": ([0.0, 0.0], [0.0, 0.0])}) == {}
+        assert rate_intervals({"rate": ([0.25], [0.5]), "other": ([1.0], [1.0])}) == {
+            "rate": Interval(0.5, 0.5),
+            "other": Interval(1.0, 1.0),
+        }
         assert rate_intervals({}) == {}
 
 
