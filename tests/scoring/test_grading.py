@@ -295,6 +295,11 @@ class TestBadInput:
         with pytest.raises(ValueError, match=f"image 'a.jpg', student annotation 's': .*{message}"):
             one_image([note("g")], [wrong], GradingRules(attributes={"car": ["n"]}))
 
+    def test_a_key_that_is_no_text_is_refused_by_name(self) -> None:
+        wrong = Annotation("s", "car", HERE, key=3)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="image 'a.jpg', student annotation 's': key 3; expected a string"):
+            one_image([note("g")], [note("first"), wrong], GradingRules(match_key="no"))
+
     @pytest.mark.parametrize("box", [(0, 0, 0, 1), (0, 0, 1, 0), (-5, -5, 1, 1)])
     def test_a_box_without_an_area_or_outside_the_image_is_none_the_worse(self, box: Any) -> None:
         report = one_image([note("g")], [note("s", box)])

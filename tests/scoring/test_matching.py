@@ -115,6 +115,8 @@ class TestPairs:
     def test_batches_of_different_photos_are_refused(self) -> None:
         with pytest.raises(ValueError, match="predictions cover 1 photos, targets 2"):
             match_optimal(boxes([]), boxes([], []))
+        with pytest.raises(ValueError, match="predictions cover 1 photos, targets 2"):
+            match_by_key(boxes([]), boxes([], []), [], [])
 
 
 class TestGreedy:
@@ -140,6 +142,7 @@ class TestGreedy:
         whole = match_greedy(predictions, targets, 0.5), match_greedy(predictions, targets, 0.5, eligible)
         assert [pairs_of(matches) for matches in whole] == [[(0, 1), (2, 2), (3, 3)], [(0, 1), (2, 2)]]
         monkeypatch.setattr(overlaps, "BLOCK", 1)
+        monkeypatch.setattr(overlaps, "PHOTO_BLOCK", 1)
         apart = match_greedy(predictions, targets, 0.5), match_greedy(predictions, targets, 0.5, eligible)
         assert [pairs_of(matches) for matches in apart] == [pairs_of(matches) for matches in whole]
         assert all(one_to_one(matches) for matches in apart)
