@@ -297,7 +297,7 @@ class TestBadInput:
 
     def test_a_key_that_is_no_text_is_refused_by_name(self) -> None:
         wrong = Annotation("s", "car", HERE, key=3)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="image 'a.jpg', student annotation 's': key 3; expected a string"):
+        with pytest.raises(ValueError, match=r"image 'a.jpg', student annotation 's': key 3; expected a string"):
             one_image([note("g")], [note("first"), wrong], GradingRules(match_key="no"))
 
     @pytest.mark.parametrize("box", [(0, 0, 0, 1), (0, 0, 1, 0), (-5, -5, 1, 1)])
