@@ -92,14 +92,15 @@ class Clean:
 
     def tests_of(self, mutant: Mutant) -> list[str]:
         """The tests that execute the changed statement, the quickest first. What runs on import may show in every test
-        of the module, or anywhere."""
+        file that executes anything of the module, or anywhere."""
         usable = [
             test for test, seconds in self.seconds.items() if test not in self.failed and seconds <= SLOWEST_SECONDS
         ]
         path = str(ROOT / mutant.path)
         changed = {(path, line) for line in range(mutant.first, mutant.last + 1)}
         if mutant.at_import or changed & self.imported:
-            tests = [test for test in usable if any(name == path for name, _ in self.lines[test])] or usable
+            files = {_file_of(test) for test in usable if any(name == path for name, _ in self.lines[test])}
+            tests = [test for test in usable if _file_of(test) in files or not files]
         else:
             tests = [test for test in usable if changed & self.lines[test]]
         return sorted(tests, key=lambda test: self.seconds[test])
@@ -234,7 +235,7 @@ def run_mutant(mutant: Mutant, clean: Clean, examples: int, folder: Path) -> Out
 
     def work() -> int:
         sys.meta_path.insert(0, _Changed(mutant.path, compile_mutant(ROOT, mutant)))
-        files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+        files = list(dict.fromkeys(map(_file_of, tests)))
         return _run_pytest(files, [_Choice(tests, examples)], folder)
 
     code = _forked(work, 10 + PATIENCE * sum(clean.seconds[test] for test in tests))
@@ -336,6 +337,10 @@ def main() -> int:
         for row in (HEAD, *rows):
             _print_row(row)
     return 0
+
+
+def _file_of(test: str) -> str:
+    return test.split("::")[0]
 
 
 def _files(path: Path, prefix: str = "") -> list[Path]:
