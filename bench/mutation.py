@@ -4,50 +4,24 @@ A seeded sample of the mutants of each target runs against the tests that execut
 A mutant is killed when a test fails, times out when the tests take several times as long as they should, and survives
 otherwise. Mutants that change nothing anyone could see are listed with the reason in `tests/mutants.txt`; they are
 counted and replaced by others.
-
-Vendors are imported once. Each mutant is a fork of this process, in which the changed module takes the place of the
-one on disk, so that no file is ever changed.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import gc
-import importlib
-import os
-import pickle
 import random
-import signal
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
-from typing import Any, Literal
 
-import pytest
-from hypothesis import Phase, settings
+from bench.mutant_runs import ROOT, Outcome, preload, run_clean, run_mutant
+from bench.mutants import Mutant, mutants_of
 
-from bench.mutants import Mutant, compile_mutant, mutants_of
-
-ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tests" / "mutants.txt"
-#: Tests that take longer are left out: they start servers, models or many processes. Recording a test takes two to
-#: three times as long as running it.
-SLOWEST_SECONDS = 15.0
-#: How many times its usual time a test may take before its mutant has timed out.
-PATIENCE = 5.0
-
 HEAD = ("target", "mutants", "killed", "survived", "timed out", "noticed", "equivalent")
-
-Outcome = Literal["killed", "survived", "timed out"]
 
 
 @dataclass(frozen=True)
@@ -59,8 +33,11 @@ class Target:
 
     def paths(self) -> list[str]:
         """The source files."""
-        found = [path for name in self.sources for path in _files(ROOT / "src" / "harness" / name)]
-        return [path.relative_to(ROOT).as_posix() for path in found]
+        return [path for name in self.sources for path in _files(ROOT / "src" / "harness" / name)]
+
+    def test_files(self) -> list[str]:
+        """The test files."""
+        return [path for name in self.tests for path in _files(ROOT / "tests" / name, "test_")]
 
 
 _QUALITY = "tasks/confidence/test_quality.py"
@@ -79,179 +56,6 @@ TARGETS = {
 }
 
 
-@dataclass
-class Clean:
-    """What the tests do without a mutant: the lines that each executes and those that run on import, how long each
-    test takes, and what they import."""
-
-    lines: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
-    imported: set[tuple[str, int]] = field(default_factory=set)
-    seconds: dict[str, float] = field(default_factory=dict)
-    failed: set[str] = field(default_factory=set)
-    modules: list[str] = field(default_factory=list)
-
-    def tests_of(self, mutant: Mutant) -> list[str]:
-        """The tests that execute the changed statement, the quickest first. What runs on import may show in every test
-        file that executes anything of the module, or anywhere."""
-        usable = [
-            test for test, seconds in self.seconds.items() if test not in self.failed and seconds <= SLOWEST_SECONDS
-        ]
-        path = str(ROOT / mutant.path)
-        changed = {(path, line) for line in range(mutant.first, mutant.last + 1)}
-        if mutant.at_import or changed & self.imported:
-            files = {_file_of(test) for test in usable if any(name == path for name, _ in self.lines[test])}
-            tests = [test for test in usable if _file_of(test) in files or not files]
-        else:
-            tests = [test for test in usable if changed & self.lines[test]]
-        return sorted(tests, key=lambda test: self.seconds[test])
-
-
-class _Recorder:
-    """A pytest plugin that fills in what is known of the tests."""
-
-    def __init__(self, sources: set[str]) -> None:
-        self.clean = Clean()
-        self._sources, self._lines = sources, self.clean.imported
-
-    def start(self) -> None:
-        """Begin to record, in this thread and in those to come."""
-        threading.settrace(self._trace)
-        sys.settrace(self._trace)
-
-    def _trace(self, frame: FrameType, _event: str, _argument: object) -> Callable[..., Any] | None:
-        if frame.f_code.co_filename not in self._sources:
-            return None
-        self._lines.add((frame.f_code.co_filename, frame.f_lineno))
-        return self._trace
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._lines, begun = set(), time.perf_counter()
-        result = yield
-        self.clean.lines[item.nodeid] = self._lines
-        self.clean.seconds[item.nodeid] = time.perf_counter() - begun
-        return result
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not report.passed:
-            self.clean.failed.add(report.nodeid)
-
-
-class _Choice:
-    """A pytest plugin that runs the given tests in the given order. Examples are few, and the same for every mutant."""
-
-    def __init__(self, tests: Sequence[str] | None, examples: int) -> None:
-        self._place = None if tests is None else {test: place for place, test in enumerate(tests)}
-        self._examples = examples
-
-    def pytest_configure(self) -> None:
-        settings.register_profile(
-            "mutation",
-            deadline=None,
-            derandomize=True,
-            database=None,
-            max_examples=self._examples,
-            phases=(Phase.explicit, Phase.generate),
-        )
-        settings.load_profile("mutation")
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if self._place is not None:
-            place = self._place
-            items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
-
-
-class _Changed(MetaPathFinder, Loader):
-    """Imports one module from the given code, and leaves all others alone."""
-
-    def __init__(self, path: str, code: CodeType) -> None:
-        self._name = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        self._path, self._code = str(ROOT / path), code
-
-    def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
-        return spec_from_loader(name, self, origin=self._path) if name == self._name else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__file__ = self._path
-        exec(self._code, module.__dict__)
-
-
-def _run_pytest(files: Sequence[str], plugins: Sequence[object], folder: Path) -> int:
-    arguments = ["-x", "--basetemp", str(folder / "pytest"), "-p", "no:xdist", *files]
-    return int(pytest.main(arguments, plugins=list(plugins)))
-
-
-def _forked(work: Callable[[], int], seconds: float) -> int | None:
-    """The exit code of the work, done in silence by a process of its own; None where it took too long."""
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        silence = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(silence, stream)
-        code = 1
-        try:
-            code = work()
-        finally:
-            os._exit(code)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.005)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return None
-
-
-def run_clean(target: Target, examples: int, folder: Path) -> Clean:
-    """Run the tests of a target once without a mutant."""
-    result = folder / "clean.pickle"
-    files = [
-        path.relative_to(ROOT).as_posix() for name in target.tests for path in _files(ROOT / "tests" / name, "test_")
-    ]
-
-    def work() -> int:
-        recorder = _Recorder({str(ROOT / path) for path in target.paths()})
-        recorder.start()
-        code = _run_pytest(["--maxfail=1000", *files], [recorder, _Choice(None, examples)], folder)
-        recorder.clean.modules = list(sys.modules)
-        result.write_bytes(pickle.dumps(recorder.clean))
-        return code
-
-    _forked(work, 1800)
-    clean = pickle.loads(result.read_bytes())
-    assert isinstance(clean, Clean)
-    return clean
-
-
-def run_mutant(mutant: Mutant, clean: Clean, examples: int, folder: Path) -> Outcome:
-    """Run the tests that execute the changed line, up to the first that fails."""
-    tests = clean.tests_of(mutant)
-    if not tests:
-        return "survived"
-
-    def work() -> int:
-        sys.meta_path.insert(0, _Changed(mutant.path, compile_mutant(ROOT, mutant)))
-        files = list(dict.fromkeys(map(_file_of, tests)))
-        return _run_pytest(files, [_Choice(tests, examples)], folder)
-
-    code = _forked(work, 10 + PATIENCE * sum(clean.seconds[test] for test in tests))
-    return "timed out" if code is None else "killed" if code else "survived"
-
-
-def preload(modules: Sequence[str]) -> None:
-    """Import what the tests import, but for our own code, so that no mutant has to."""
-    for name in modules:
-        if name.split(".")[0] not in ("harness", "tests", "__main__", "bench", "conftest"):
-            # What only its parent can import comes with it.
-            with contextlib.suppress(Exception):
-                importlib.import_module(name)
-    gc.freeze()
-
-
 def known_equivalent() -> dict[str, str]:
     """The mutants that nobody could notice, and why."""
     lines = EQUIVALENT.read_text(encoding="utf-8").splitlines() if EQUIVALENT.is_file() else []
@@ -267,12 +71,12 @@ def sample(target: Target, size: int, seed: int, match: str) -> tuple[list[Mutan
     random.Random(seed).shuffle(mutants)
     chosen: list[Mutant] = []
     equivalent, known = 0, known_equivalent()
-    for mutant in mutants:
+    for mutant in (mutant for mutant in mutants if match in mutant.key):
         if len(chosen) == size:
             break
         if mutant.key in known:
             equivalent += 1
-        elif match in mutant.key:
+        else:
             chosen.append(mutant)
     return chosen, equivalent
 
@@ -292,7 +96,7 @@ def measure(name: str, size: int, seed: int, match: str, examples: int) -> list[
     outcomes: dict[Outcome, int] = {"killed": 0, "survived": 0, "timed out": 0}
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
         begun = time.monotonic()
-        clean = run_clean(target, examples, Path(folder))
+        clean = run_clean(target.paths(), target.test_files(), examples, Path(folder))
         preload(clean.modules)
         for test in sorted(clean.failed):
             print(f"left out, since it fails or skips without a mutant: {test}", file=sys.stderr)
@@ -339,12 +143,9 @@ def main() -> int:
     return 0
 
 
-def _file_of(test: str) -> str:
-    return test.split("::")[0]
-
-
-def _files(path: Path, prefix: str = "") -> list[Path]:
-    return sorted(path.glob(f"{prefix}*.py")) if path.is_dir() else [path]
+def _files(path: Path, prefix: str = "") -> list[str]:
+    found = sorted(path.glob(f"{prefix}*.py")) if path.is_dir() else [path]
+    return [file.relative_to(ROOT).as_posix() for file in found]
 
 
 if __name__ == "__main__":
