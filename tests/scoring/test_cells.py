@@ -140,7 +140,7 @@ class TestIsNumericCell:
 
 
 def test_a_character_that_is_everywhere_in_a_long_text_counts_like_any_other() -> None:
-    assert longest_common_substring_len("ab" * 150, "ab" * 150) == 300
+    assert longest_common_substring_len("x" + "ab" * 150, "ab" * 150) == 300
 
 
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12))

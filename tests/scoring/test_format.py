@@ -12,6 +12,8 @@ from harness.scoring import (
     markdown_scorecard,
     scorecard_sections,
 )
+from harness.scoring.error_types import BibErrorScorecard, FaceErrorScorecard
+from harness.scoring.slices import Slice
 
 BIB = BibScorecard(3, 1, 2, ignored=1, photos=4, ocr_correct=2, ocr_total=3, ocr_partial=1)
 
@@ -43,6 +45,33 @@ def test_link_causes_and_number_statuses_are_told() -> None:
     )
     assert "(2 photos, 1 unlabelled left out, 2 bib missed, 1 linked wrong)" in text
     assert "(2 photos, 1 PASS, 0 PARTIAL, 1 MISS)" in text
+
+
+def test_each_scorecard_shows_its_rates_by_name_and_errors_and_tags_their_counts() -> None:
+    sections = scorecard_sections(
+        bib=BIB,
+        face=FaceScorecard(1, 0, 0),
+        link=LinkScorecard(1, 0, 0, 1),
+        number=NumberScorecard(1, 0, 0, passed=1, photos=1),
+        bib_errors=BibErrorScorecard(1, 2, 3, 4, 5, wrong_text=6),
+        face_errors=FaceErrorScorecard(1, 0, 0, 0, 0),
+        slices=[Slice("face", "tiny", 1, 4)],
+    )
+    detection = ["precision", "recall", "F1", "strict precision", "strict F1"]
+    shown = {section.title: section.rows for section in sections}
+    assert {title: [row.label for row in rows] for title, rows in shown.items()} == {
+        "Bib detection": detection,
+        "Bib reading (OCR)": ["accuracy"],
+        "Numbers": ["precision", "recall", "F1", "photos PASS"],
+        "Face detection": detection,
+        "Bib-face links": ["precision", "recall", "F1"],
+        "Kinds of errors": ["bibs", "faces"],
+        "Recall by tag": ["face tiny"],
+    }
+    (tag,), (bibs, _) = shown["Recall by tag"], shown["Kinds of errors"]
+    assert (tag.value, tag.basis) == ("25.0%", "1 of 4")
+    false, missed = "3 background, 2 localisation, 1 duplicate", "5 outright, 4 by localisation"
+    assert (bibs.value, bibs.basis) == ("21", f"false: {false}; missed: {missed}; 6 wrong text")
 
 
 def test_markdown_has_a_row_a_rate() -> None:
