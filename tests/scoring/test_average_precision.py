@@ -148,6 +148,12 @@ class TestRules:
         assert card.ap == pytest.approx(1.0)
         assert (card.targets, card.predictions) == (1, 1)
 
+    @pytest.mark.parametrize(("width", "height", "drawn"), [(0.5, 0.5, 1), (0.0, 5.0, 0), (5.0, 0.0, 0)])
+    def test_a_box_is_drawn_when_it_has_a_width_and_a_height(self, width: float, height: float, drawn: int) -> None:
+        box = [3.0, 4.0, width, height]
+        card = average_precision([ApPhoto([box], [box], [0.5])])
+        assert (card.targets, card.predictions) == (drawn, drawn)
+
 
 class TestNothingVacuous:
     def test_without_predictions_targets_are_missed(self) -> None:
