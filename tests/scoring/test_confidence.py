@@ -228,6 +228,34 @@ def test_bins_may_be_numbers_or_tokens_and_raw_objects_may_name_their_type() -> 
     assert reasons(score([A], trace(1, 2, 3, 4), raw_output=output)) == [None]
 
 
+def test_a_raw_object_of_another_type_is_not_the_prediction() -> None:
+    output = {"objects": [{"type": "poly", "points": [1, 2, 3, 4], "desc": "cat"}]}
+    assert reasons(score([A], trace(1, 2, 3, 4), raw_output=output)) == [Failure.PRED_ALIGNMENT_MISMATCH]
+
+
+def test_six_bins_make_no_box_even_where_the_raw_object_names_no_type() -> None:
+    six, output = box(1, 2, 3, 4, 5, 6), {"objects": [{"points": [1, 2, 3, 4, 5, 6], "desc": "cat"}]}
+    assert reasons(score([six], trace(1, 2, 3, 4, 5, 6), raw_output=output)) == [Failure.MISSING_COORD_BINS]
+
+
+def test_an_entry_says_which_object_it_is_about_and_how_it_was_scored() -> None:
+    (entry,) = score([B], trace(5, 6, 7, 8))
+    assert {name: entry[name] for name in ("object_idx", "type", "desc", "points")} == {"object_idx": 0, **B}
+    assert entry["confidence_details"] == {
+        "method": "exp_mean_logprob",
+        "coord_token_count": 4,
+        "matched_token_indices": [0, 2, 4, 6],
+        "ambiguous_matches": 0,
+        "failure_reason": None,
+    }
+
+
+def test_a_box_may_stand_right_before_one_that_was_placed_first() -> None:
+    coordinates, used = Coordinates([token(k) for k in range(1, 9)]), list[int]()
+    assert coordinates.place((5, 6, 7, 8), used) == ([4, 5, 6, 7], 0)
+    assert coordinates.place((1, 2, 3, 4), used) == ([0, 1, 2, 3], 0)
+
+
 @pytest.mark.parametrize(
     ("reducer", "method", "expected"),
     [
@@ -280,6 +308,12 @@ def test_a_point_may_be_off_by_one_bin_and_two_pixels(place: int, sign: int) -> 
         moved = [point + sign * off * (n == place) for n, point in enumerate(points)]
         assert fits((100, 100, 200, 200), moved, (width, height)) is expected
         assert fits((100, 100, 200, 200, 0, 0), [*moved, 0.0, 0.0], (width, height)) is expected
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_point_at_the_edge_is_no_bin_in_the_middle(place: int) -> None:
+    points = [500.0 * (n != place) for n in range(4)]
+    assert not fits((500, 500, 500, 500), points, (1000, 1000))
 
 
 @pytest.mark.parametrize("size", [(640, 480), (640, None), (None, 480), (None, None)])

@@ -16,6 +16,10 @@ def bib(x: float, number: str = "1", scope: str = "bib") -> BibBox:
     return BibBox(x=x, y=0.0, w=0.2, h=0.2, number=number, scope=scope)
 
 
+#: An IoU of exactly one half with a bib at 0.
+HALF = BibBox(x=0.0, y=0.0, w=0.1, h=0.2, number="1")
+
+
 def errors(predicted: list[BibBox], labels: list[BibBox]) -> BibErrorScorecard:
     tally = tally_bib_errors([PhotoLabels(bibs=tuple(labels))], [PhotoPrediction(bibs=tuple(predicted))])
     return tally.scorecard()
@@ -25,6 +29,7 @@ def errors(predicted: list[BibBox], labels: list[BibBox]) -> BibErrorScorecard:
     ("predicted", "labels", "expected"),
     [
         ([bib(0.0), bib(0.02)], [bib(0.0)], BibErrorScorecard(1, 0, 0, 0, 0)),
+        ([bib(0.0), HALF], [bib(0.0)], BibErrorScorecard(1, 0, 0, 0, 0)),
         ([bib(0.1)], [bib(0.0)], BibErrorScorecard(0, 1, 0, 1, 0)),
         ([bib(0.5)], [bib(0.0)], BibErrorScorecard(0, 0, 1, 0, 1)),
         ([bib(0.0, "2")], [bib(0.0)], BibErrorScorecard(0, 0, 0, 0, 0, wrong_text=1)),

@@ -273,6 +273,7 @@ class TestGrade:
         truth = {str(n): [note("g"), note("g2", THERE)] for n in range(30)}
         work = {str(n): [note("s", (n * 3.0, 0, 100, 100))] for n in range(30)}
         report = grade(truth, work)
+        assert report.intervals() == report.intervals(seed=0) != report.intervals(seed=1)
         found = report.intervals(seed=1)
         assert found == report.intervals(seed=1)
         assert set(found) == {"grade/overall", "grade/quality", "grade/f_beta"}
@@ -294,6 +295,11 @@ class TestBadInput:
     def test_a_broken_annotation_is_refused_by_name(self, wrong: Annotation, message: str) -> None:
         with pytest.raises(ValueError, match=f"image 'a.jpg', student annotation 's': .*{message}"):
             one_image([note("g")], [wrong], GradingRules(attributes={"car": ["n"]}))
+
+    def test_the_image_of_a_broken_annotation_is_named_also_where_it_is_the_first_of_its_image(self) -> None:
+        work = {"a.jpg": [note("s")], "b.jpg": [note("s", (0, 0, -1, 1))]}
+        with pytest.raises(ValueError, match=r"image 'b.jpg', student annotation 's': box"):
+            grade({}, work)
 
     def test_a_key_that_is_no_text_is_refused_by_name(self) -> None:
         wrong = Annotation("s", "car", HERE, key=3)  # type: ignore[arg-type]

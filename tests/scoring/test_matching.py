@@ -292,3 +292,5 @@ class TestByKey:
     def test_a_key_too_few_is_refused(self) -> None:
         with pytest.raises(ValueError, match="1 prediction keys for 2 prediction boxes"):
             match_by_key(boxes([self.NEAR, self.FAR]), boxes([]), ["a"], [])
+        with pytest.raises(ValueError, match="1 target keys for 2 target boxes"):
+            match_by_key(boxes([]), boxes([self.NEAR, self.FAR]), [], ["a"])

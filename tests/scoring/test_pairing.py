@@ -45,6 +45,8 @@ def test_only_rates_that_both_have_and_that_are_measured_are_compared() -> None:
 def test_an_item_without_a_denominator_is_not_counted() -> None:
     rate = paired_rates({"a": sides([1, 0, 0], [1, 0, 1])}, {"a": sides([1, 0, 0], [1, 0, 1])})["a"]
     assert (rate.items, rate.counted) == (3, 2)
+    either = paired_rates({"a": sides([1, 0, 0], [1, 0, 0])}, {"a": sides([0, 0, 0], [0, 1, 0])})["a"]
+    assert (either.items, either.counted) == (3, 2)
 
 
 def test_the_same_seed_gives_the_same_resamples() -> None:
