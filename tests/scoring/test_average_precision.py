@@ -148,6 +148,10 @@ class TestRules:
         assert card.ap == pytest.approx(1.0)
         assert (card.targets, card.predictions) == (1, 1)
 
+    def test_a_box_may_begin_outside_the_photo(self) -> None:
+        box = [-3.0, -4.0, 40.0, 50.0]
+        assert average_precision([ApPhoto([box], [box], [0.5])]).ap == pytest.approx(1.0)
+
     @pytest.mark.parametrize(("width", "height", "drawn"), [(0.5, 0.5, 1), (0.0, 5.0, 0), (5.0, 0.0, 0)])
     def test_a_box_is_drawn_when_it_has_a_width_and_a_height(self, width: float, height: float, drawn: int) -> None:
         box = [3.0, 4.0, width, height]

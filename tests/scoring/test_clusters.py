@@ -116,6 +116,8 @@ class TestNothingVacuous:
         card = score_clusters([None], [0])
         assert set(card.metrics()) == set(ClusterScorecard.COUNTS.values())
         assert score_clusters([], []).metrics()["cluster/faces"] == 0.0
+        assert score_clusters(np.array([], dtype=int), np.array([], dtype=int)) == score_clusters([], [])
+        assert card.bcubed_f1 == 0.0
 
     def test_without_pairs_there_are_no_pairwise_rates(self) -> None:
         logged = score_clusters(["ann", "bob"], [0, 1]).metrics()

@@ -311,9 +311,11 @@ def test_a_point_may_be_off_by_one_bin_and_two_pixels(place: int, sign: int) -> 
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_a_point_at_the_edge_is_no_bin_in_the_middle(place: int) -> None:
+def test_what_is_at_the_edge_is_not_in_the_middle(place: int) -> None:
     points = [500.0 * (n != place) for n in range(4)]
     assert not fits((500, 500, 500, 500), points, (1000, 1000))
+    bins = tuple(500 * (n != place) for n in range(4))
+    assert not fits(bins, [500.0] * 4, (1000, 1000))
 
 
 @pytest.mark.parametrize("size", [(640, 480), (640, None), (None, 480), (None, None)])
