@@ -11,7 +11,7 @@ import numpy as np
 from harness.runs.archive import BenchmarkRun, FailedItem, Item, PhotoDetail, RunMetadata, TaskData, TaskRun
 from harness.runs.gate import Gate, Rule, RuleChange
 from harness.scoring import FaceScorecard, NumberScorecard
-from harness.scoring.cards import Count
+from harness.scoring.cards import Count, Counted, Declaration, Rate
 
 #: What one photo counts: found, invented, missed.
 Photo = tuple[int, int, int]
@@ -74,3 +74,17 @@ def benchmark_run(
     run = BenchmarkRun(metadata=meta, metrics={}, tasks={"photos": photos, **(tasks or {})})
     measured = {name: value for card in run.cards.values() for name, value in card.metrics().items()}
     return replace(run, metrics=measured | dict(metrics or {}))
+
+
+def with_tables(run: BenchmarkRun, right: Mapping[str, int] | None = None, data_digest: str = "") -> BenchmarkRun:
+    """The run with tables beside its photos: of each by its name, how many of 10 cells are right."""
+    declared = Declaration("cells", {"accuracy": Rate.of("table/accuracy", "right", "cells")})
+    cells = {name: {"right": count, "cells": 10} for name, count in (right or {}).items()}
+    total = {name: sum(one[name] for one in cells.values()) for name in ("right", "cells")}
+    tables = TaskRun(
+        data=TaskData("cells", "", data_digest),
+        noun="table",
+        items=tuple(Item(name, name, {"cells": counts}) for name, counts in cells.items()),
+        cards={"cells": Counted(declared, total)} if cells else {},
+    )
+    return replace(run, tasks={**run.tasks, "tables": tables})

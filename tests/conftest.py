@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Fast tests first: those that need servers, models or whole runs come after them, and the browser last."""
     for item in items:
         chosen = getattr(item, "callspec", None)
-        parameters = chosen.params.values() if chosen else ()
+        parameters = [value for value in chosen.params.values() if isinstance(value, str)] if chosen else []
         if SERVERS & set(getattr(item, "fixturenames", ())) or "postgres" in parameters:
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), bool(item.get_closest_marker("slow"))))

@@ -45,6 +45,34 @@ class TestReasons:
         for graded in cohort.graded:
             assert graded.report.overall + sum(graded.points_lost.values()) == pytest.approx(100)
 
+    def test_what_cost_nothing_is_not_named(self) -> None:
+        truth = submission("gt", a=[Annotation("1", "car", (0, 0, 10, 10), {"color": "red", "side": "left"})])
+        work = submission("s", a=[Annotation("1", "car", (0, 0, 10, 8), {"color": "red", "side": "lift"})])
+        graded = grade_submission(truth, work, GradingRules(attributes={"car": ["color", "side"]}))
+        (item,) = graded.items(graded.report.images[0])
+        assert [(loss.aspect, loss.reason) for loss in item.losses] == [
+            (Aspect.LOCALISATION, "IoU 0.80: the bottom edge is too far up by 2"),
+            (Aspect.ATTRIBUTES, "side 'lift', expected 'left'"),
+        ]
+        assert [loss.points for loss in item.losses] == pytest.approx([70 * 0.2, 15 / 2 * 0.25])
+
+    @pytest.mark.parametrize(
+        ("box", "reason"),
+        [
+            ((-3, 0, 13, 10), "the left edge is too far left by 3"),
+            ((2, 0, 8, 10), "the left edge is too far right by 2"),
+            ((0, -1.5, 10, 11.5), "the top edge is too far up by 1.5"),
+            ((1, 4, 9, 6), "the top edge is too far down by 4"),
+            ((0, 0, 12, 10), "the right edge is too far right by 2"),
+            ((0, 1, 6, 9), "the right edge is too far left by 4"),
+            ((0, 0, 10, 13), "the bottom edge is too far down by 3"),
+        ],
+    )
+    def test_the_edge_that_is_furthest_off_is_named(self, box: tuple[float, float, float, float], reason: str) -> None:
+        truth, work = submission("gt", a=[Annotation("1", "car", (0, 0, 10, 10))]), Annotation("1", "car", box)
+        (found,) = reasons(grade_submission(truth, submission("s", a=[work]), GradingRules()))
+        assert found.endswith(reason)
+
     def test_without_a_match_too(self) -> None:
         truth, student = submission("gt", a=[Annotation("1", "car", (0, 0, 9, 9))]), submission("s", a=[])
         graded = grade_submission(truth, student, GradingRules())

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.config import compose, instantiate
-from harness.runs.archive import BenchmarkRun, Item, TaskData, TaskRun
-from harness.runs.gate import Gate, Judgement, Rule, RuleChange, Verdict, judge
-from tests.benchmark_runs import Photo, benchmark_run, gate
+from harness.runs.archive import BenchmarkRun, TaskData, TaskRun
+from harness.runs.gate import Gate, Judgement, Rule, RuleChange, Verdict, judge, paired
+from tests.benchmark_runs import Photo, benchmark_run, gate, with_tables
 
 GOOD = [(2, 0, 0)] * 40
 #: A quarter of the photos lose a face.
@@ -73,6 +73,12 @@ def test_what_is_informational_is_shown_and_not_judged() -> None:
     assert verdicts(judgement) == {"face/recall": None}
 
 
+def test_what_is_informational_may_go_missing() -> None:
+    nothing = benchmark_run([(0, 0, 2)] * 40)
+    judgement = judge(gate(face__precision=Rule(informational=True)), nothing, benchmark_run(GOOD))
+    assert (judgement.verdict, judgement.reasons) == (Verdict.WITHIN_NOISE, ())
+
+
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
@@ -119,8 +125,41 @@ def test_a_gated_metric_that_cannot_be_measured_any_more_is_named() -> None:
     assert (new.verdict, new.reasons) == (Verdict.WITHIN_NOISE, ())
 
 
+@pytest.mark.parametrize("side", ["neither", "candidate", "baseline"])
+def test_a_metric_that_one_run_has_not_is_not_shown(side: str) -> None:
+    runs = {
+        name: benchmark_run(GOOD, metrics={"runtime/seconds": 4.0} if name == side else {})
+        for name in ("candidate", "baseline")
+    }
+    for rule in (Rule(), Rule(informational=True)):
+        assert judge(gate(runtime__seconds=rule), runs["candidate"], runs["baseline"]).metrics == ()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "gain", "expected"),
+    [(3.0, 1.0, Verdict.IMPROVED), (4.0, 0.0, Verdict.WITHIN_NOISE), (6.0, -2.0, Verdict.REGRESSED)],
+)
+def test_of_seconds_fewer_are_better(seconds: float, gain: float, expected: Verdict) -> None:
+    before, after = (benchmark_run(GOOD, metrics={"runtime/seconds": each}) for each in (4.0, seconds))
+    judgement = judge(gate(runtime__seconds=Rule(better="lower")), after, before)
+    (item,) = judgement.metrics
+    assert (item.baseline, item.candidate, item.gain, item.verdict) == (4.0, seconds, gain, expected)
+    assert judgement.verdict is expected
+
+
+def test_the_interval_of_a_metric_that_is_better_when_lower_is_turned_over() -> None:
+    runs = benchmark_run(WORSE), benchmark_run(GOOD)
+    (up,), (down,) = (judge(gate(face__recall=Rule(better=better)), *runs).metrics for better in ("higher", "lower"))
+    assert up.low is not None
+    assert up.high is not None
+    assert up.low < up.high
+    assert (down.low, down.high) == (-up.high, -up.low)
+
+
 def test_without_a_baseline_there_is_no_verdict() -> None:
-    assert judge(gate(), benchmark_run(GOOD), None).verdict is Verdict.NO_BASELINE
+    judgement = judge(gate(), benchmark_run(GOOD), None)
+    assert judgement.verdict is Verdict.NO_BASELINE
+    assert judgement.reasons == ("no run is pinned as the baseline yet",)
 
 
 def test_a_run_that_skipped_photos_is_incomplete_whatever_it_is_compared_with() -> None:
@@ -134,13 +173,17 @@ def test_a_run_that_skipped_photos_is_incomplete_whatever_it_is_compared_with() 
 def test_a_run_without_one_of_the_baselines_scorecards_is_incomplete() -> None:
     baseline = benchmark_run(GOOD, numbers=GOOD)
     assert judge(gate(), benchmark_run(GOOD), baseline).reasons == ("no number scorecard, which the baseline has",)
-    extra = benchmark_run(GOOD, tasks={"tables": TaskRun(TaskData("sample", "", "t" * 64), "table")})
-    judgement = judge(gate(), benchmark_run(GOOD), extra)
+    tables = with_tables(benchmark_run(GOOD), {"a": 9})
+    judgement = judge(gate(), benchmark_run(GOOD), tables)
     assert (judgement.verdict, judgement.reasons) == (
         Verdict.INCOMPLETE,
         ("no tables scorecard, which the baseline has",),
     )
-    assert judge(gate(), extra, benchmark_run(GOOD)).verdict is Verdict.WITHIN_NOISE
+    assert judge(gate(), tables, benchmark_run(GOOD)).verdict is Verdict.WITHIN_NOISE
+    assert judge(gate(), benchmark_run(GOOD), with_tables(baseline)).reasons == (
+        "no tables scorecard, which the baseline has",
+        "no number scorecard, which the baseline has",
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,7 +198,16 @@ def test_a_run_without_one_of_the_baselines_scorecards_is_incomplete() -> None:
             benchmark_run(GOOD, thresholds={"bib_iou": 0.5, "face_iou": 0.7}),
             "scoring.face_iou: the baseline has 0.5, this run 0.7",
         ),
+        (
+            benchmark_run(GOOD, thresholds={"bib_iou": 0.5}),
+            "scoring.face_iou: the baseline has 0.5, this run None",
+        ),
+        (
+            benchmark_run(GOOD, thresholds={"bib_iou": 0.5, "face_iou": 0.5, "link_iou": 0.4}),
+            "scoring.link_iou: the baseline has None, this run 0.4",
+        ),
         (benchmark_run(GOOD[:-1]), "photos: 1 only in the baseline, 0 only in this run"),
+        (benchmark_run([*GOOD, *GOOD[:2]]), "photos: 0 only in the baseline, 2 only in this run"),
     ],
 )
 def test_what_cannot_be_compared_is_not_and_the_difference_is_named(other: BenchmarkRun, reason: str) -> None:
@@ -165,32 +217,11 @@ def test_what_cannot_be_compared_is_not_and_the_difference_is_named(other: Bench
     assert judgement.metrics == ()
 
 
-def test_tasks_on_other_data_are_incomparable_even_where_the_photos_are_the_same() -> None:
-    here, there = (benchmark_run(GOOD, tasks={"tables": TaskRun(TaskData("x", "", d * 64), "table")}) for d in "tu")
-    judgement = judge(gate(), here, there)
-    assert judgement.verdict is Verdict.INCOMPARABLE
-    assert judgement.reasons == (f"tables: the baseline is on x {'u' * 12}, this run on x {'t' * 12}",)
-    assert judge(gate(), here, here).verdict is Verdict.WITHIN_NOISE
-
-
 def test_runs_without_a_task_in_common_are_incomparable() -> None:
     photos = benchmark_run(GOOD)
     tables = replace(photos, tasks={"tables": TaskRun(TaskData("x", "", "t" * 64), "table")})
     assert judge(gate(), photos, replace(photos, tasks={})).verdict is Verdict.INCOMPARABLE
     assert judge(gate(), tables, photos).verdict is Verdict.INCOMPLETE
-
-
-def test_an_item_of_another_task_that_only_one_run_has_makes_them_incomparable() -> None:
-    card = benchmark_run(GOOD).cards["face"]
-
-    def tables(*ids: str) -> BenchmarkRun:
-        items = tuple(Item(name, name) for name in ids)
-        return benchmark_run(
-            GOOD, tasks={"tables": TaskRun(TaskData("x", "", "t" * 64), "table", items, cards={"table": card})}
-        )
-
-    judgement = judge(gate(), tables("a", "b"), tables("a", "c", "d"))
-    assert judgement.reasons == ("tables: 2 only in the baseline, 1 only in this run",)
 
 
 def test_the_scorecards_declare_what_is_gated_and_a_gate_changes_it() -> None:
@@ -208,6 +239,59 @@ def test_the_scorecards_declare_what_is_gated_and_a_gate_changes_it() -> None:
     assert verdicts(changed)["face/recall"] is None
     assert verdicts(changed)["face/f1"] is Verdict.WITHIN_NOISE
     assert Gate(strict=False, metrics=changes).rules(after)["face/recall"] == Rule(absolute=0.005, informational=True)
+
+
+def test_all_differences_are_named_each_kind_in_the_order_of_its_names() -> None:
+    other = benchmark_run(GOOD[:-1], scorer_version=2, thresholds={"bib_iou": 0.4, "face_iou": 0.7})
+    judgement = judge(
+        gate(), with_tables(other, {"b": 9}, "b" * 64), with_tables(benchmark_run(GOOD), {"a": 9}, "a" * 64)
+    )
+    assert judgement.reasons == (
+        "tables: the baseline is on cells aaaaaaaaaaaa, this run on cells bbbbbbbbbbbb",
+        "scorer version: the baseline has 1, this run 2",
+        "scoring.bib_iou: the baseline has 0.5, this run 0.4",
+        "scoring.face_iou: the baseline has 0.5, this run 0.7",
+        "photos: 1 only in the baseline, 0 only in this run",
+        "tables: 1 only in the baseline, 1 only in this run",
+    )
+
+
+def test_tables_of_other_data_cannot_be_compared_although_they_have_the_same_names() -> None:
+    right = {"a": 9, "b": 8}
+    ours, theirs = (with_tables(benchmark_run(GOOD), right, digest * 64) for digest in "cb")
+    judgement = judge(gate(), ours, theirs)
+    assert judgement.verdict is Verdict.INCOMPARABLE
+    assert judgement.reasons == ("tables: the baseline is on cells bbbbbbbbbbbb, this run on cells cccccccccccc",)
+    assert judge(gate(), ours, ours).verdict is Verdict.WITHIN_NOISE
+
+
+def test_tables_are_judged_table_by_table_in_whatever_order_they_stand() -> None:
+    names = [f"table {number}" for number in range(20)]
+    before = with_tables(benchmark_run(GOOD), {name: place % 10 for place, name in enumerate(names)})
+    after = with_tables(benchmark_run(GOOD), {name: place % 10 + 1 for place, name in reversed([*enumerate(names)])})
+    (item,) = judge(gate(table__accuracy=Rule()), after, before).metrics
+    assert (item.baseline, item.candidate, item.items) == (0.45, 0.55, 20)
+    assert item.gain == pytest.approx(0.1)
+    assert [item.low, item.high] == pytest.approx([0.1, 0.1])
+    assert item.verdict is Verdict.IMPROVED
+
+
+def test_items_that_only_one_run_has_are_left_out_of_the_pairs() -> None:
+    before = with_tables(benchmark_run(GOOD[:3]), {"a": 1, "b": 4})
+    after = with_tables(benchmark_run(GOOD[:2]), {"b": 6, "c": 9})
+    pairs = paired(after, before)
+    assert (pairs["table/accuracy"].baseline, pairs["table/accuracy"].candidate) == (0.4, 0.6)
+    assert (pairs["table/accuracy"].items, pairs["face/recall"].items) == (1, 2)
+    assert paired(after, benchmark_run(GOOD[:3])).keys() == pairs.keys() - {"table/accuracy"}
+
+
+def test_the_same_seed_judges_alike_and_it_is_0_unless_it_is_given() -> None:
+    good = benchmark_run([(place % 7 + 1, 0, place % 3) for place in range(40)])
+    worse = benchmark_run([(place % 7, 0, place % 3 + 1) for place in range(40)])
+    assert judge(gate(), worse, good) == judge(gate(), worse, good, seed=0) != judge(gate(), worse, good, seed=1)
+    first, second, other = paired(worse, good), paired(worse, good, seed=0), paired(worse, good, seed=1)
+    assert np.array_equal(first["face/recall"].resampled, second["face/recall"].resampled)
+    assert not np.array_equal(first["face/recall"].resampled, other["face/recall"].resampled)
 
 
 @pytest.mark.parametrize("verdict", Verdict)

@@ -148,6 +148,16 @@ class TestRules:
         assert card.ap == pytest.approx(1.0)
         assert (card.targets, card.predictions) == (1, 1)
 
+    def test_a_box_may_begin_outside_the_photo(self) -> None:
+        box = [-3.0, -4.0, 40.0, 50.0]
+        assert average_precision([ApPhoto([box], [box], [0.5])]).ap == pytest.approx(1.0)
+
+    @pytest.mark.parametrize(("width", "height", "drawn"), [(0.5, 0.5, 1), (0.0, 5.0, 0), (5.0, 0.0, 0)])
+    def test_a_box_is_drawn_when_it_has_a_width_and_a_height(self, width: float, height: float, drawn: int) -> None:
+        box = [3.0, 4.0, width, height]
+        card = average_precision([ApPhoto([box], [box], [0.5])])
+        assert (card.targets, card.predictions) == (drawn, drawn)
+
 
 class TestNothingVacuous:
     def test_without_predictions_targets_are_missed(self) -> None:
@@ -176,6 +186,7 @@ class TestBadInput:
         [
             (ApPhoto([BOX], [BOX, [0, 0, float("nan"), 1]], [0.1, 0.2]), "prediction 1: its box is not finite"),
             (ApPhoto([[0, 0, -1, 1]], [], []), "target 0: its width or height is negative"),
+            (ApPhoto([[0, 0, 1, -1]], [], []), "target 0: its width or height is negative"),
             (ApPhoto([], [BOX], [float("nan")]), "prediction 0: its score is no finite number"),
             (ApPhoto([], [BOX], []), "score has 0 values for 1 predictions"),
             (ApPhoto([BOX], [], [], crowd=[True, False]), "crowd has 2 values for 1 targets"),

@@ -139,6 +139,10 @@ class TestIsNumericCell:
         assert is_numeric_cell(normalize_cell("\u22125"))
 
 
+def test_a_character_that_is_everywhere_in_a_long_text_counts_like_any_other() -> None:
+    assert longest_common_substring_len("x" + "ab" * 150, "ab" * 150) == 300
+
+
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12))
 def test_longest_common_substring_is_what_a_search_of_all_substrings_finds(a: str, b: str) -> None:
     pieces = {a[i:j] for i in range(len(a)) for j in range(i, len(a) + 1)}

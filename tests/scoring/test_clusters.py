@@ -49,6 +49,10 @@ class TestDefinitions:
         assert card.bcubed_precision == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
         assert card.bcubed_recall == pytest.approx((2 / 3 + 2 / 3 + 1 / 3 + 1) / 4)
         assert (card.faces, card.identities, card.clusters) == (4, 2, 2)
+        logged, names = card.metrics(), ("precision", "recall", "f1")
+        assert [logged[f"cluster/pair_{name}"] for name in names] == pytest.approx([1 / 2, 1 / 3, 2 / 5])
+        assert [logged[f"cluster/bcubed_{name}"] for name in names] == pytest.approx([3 / 4, 2 / 3, 12 / 17])
+        assert (logged["cluster/identities"], logged["cluster/clusters"]) == (2.0, 2.0)
 
     @given(faces)
     def test_equal_the_plain_definitions(self, items: list[tuple[Any, Any]]) -> None:
@@ -98,6 +102,9 @@ class TestConstraints:
         )
         assert (card.must_links, card.must_link_violations) == (2, 1)
         assert (card.cannot_links, card.cannot_link_violations) == (2, 1)
+        logged = card.metrics()
+        assert (logged["cluster/must_link_violations"], logged["cluster/cannot_link_violations"]) == (1.0, 1.0)
+        assert (logged["cluster/faces"], logged["cluster/unidentified_faces"]) == (2.0, 2.0)
 
     def test_faces_that_were_left_out_are_not_together(self) -> None:
         card = score_clusters([None, None], [None, None], must_link=[(0, 1)], cannot_link=[(0, 1)])
@@ -109,6 +116,8 @@ class TestNothingVacuous:
         card = score_clusters([None], [0])
         assert set(card.metrics()) == set(ClusterScorecard.DECLARED.counts.values())
         assert score_clusters([], []).metrics()["cluster/faces"] == 0.0
+        assert score_clusters(np.array([], dtype=int), np.array([], dtype=int)) == score_clusters([], [])
+        assert card.bcubed_f1 == 0.0
 
     def test_without_pairs_there_are_no_pairwise_rates(self) -> None:
         logged = score_clusters(["ann", "bob"], [0, 1]).metrics()

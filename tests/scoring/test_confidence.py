@@ -18,6 +18,7 @@ from harness.scoring.confidence import (
     merge_scores,
     score_objects,
 )
+from harness.scoring.confidence_card import ConfidenceScorecard, tally_confidence
 from harness.scoring.coord_tokens import Coordinates, fits, read_bins
 
 SIZE = (1000, 1000)
@@ -202,9 +203,57 @@ def test_what_is_almost_a_coordinate_token_is_none(text: str) -> None:
     assert read_bins([text, 1, 2, 3]) is None
 
 
+@pytest.mark.parametrize(
+    ("values", "bins"),
+    [
+        ([0, 1, 9998, 9999], (0, 1, 9998, 9999)),
+        ([token(0), token(9999), token(10), token(1)], (0, 9999, 10, 1)),
+        ([token(1), 2], (1, 2)),
+        ([1, 2, 3, 10_000], None),
+        ([1, 2, 3, -1], None),
+        ([1, 2, 3, 4.0], None),
+        ([1, 2, 3, True], None),
+        ([token(1), token(2), token(3), token(10_000)], None),
+        ([token(1), token(2), token(3), None], None),
+        ((1, 2, 3, 4), None),
+        (None, None),
+    ],
+)
+def test_bins_are_whole_numbers_of_up_to_four_digits(values: Any, bins: tuple[int, ...] | None) -> None:
+    assert read_bins(values) == bins
+
+
 def test_bins_may_be_numbers_or_tokens_and_raw_objects_may_name_their_type() -> None:
     output = {"objects": [{"type": "bbox_2d", "points": [1, token(2), 3, token(4)], "desc": "cat"}]}
     assert reasons(score([A], trace(1, 2, 3, 4), raw_output=output)) == [None]
+
+
+def test_a_raw_object_of_another_type_is_not_the_prediction() -> None:
+    output = {"objects": [{"type": "poly", "points": [1, 2, 3, 4], "desc": "cat"}]}
+    assert reasons(score([A], trace(1, 2, 3, 4), raw_output=output)) == [Failure.PRED_ALIGNMENT_MISMATCH]
+
+
+def test_six_bins_make_no_box_even_where_the_raw_object_names_no_type() -> None:
+    six, output = box(1, 2, 3, 4, 5, 6), {"objects": [{"points": [1, 2, 3, 4, 5, 6], "desc": "cat"}]}
+    assert reasons(score([six], trace(1, 2, 3, 4, 5, 6), raw_output=output)) == [Failure.MISSING_COORD_BINS]
+
+
+def test_an_entry_says_which_object_it_is_about_and_how_it_was_scored() -> None:
+    (entry,) = score([B], trace(5, 6, 7, 8))
+    assert {name: entry[name] for name in ("object_idx", "type", "desc", "points")} == {"object_idx": 0, **B}
+    assert entry["confidence_details"] == {
+        "method": "exp_mean_logprob",
+        "coord_token_count": 4,
+        "matched_token_indices": [0, 2, 4, 6],
+        "ambiguous_matches": 0,
+        "failure_reason": None,
+    }
+
+
+def test_a_box_may_stand_right_before_one_that_was_placed_first() -> None:
+    coordinates, used = Coordinates([token(k) for k in range(1, 9)]), list[int]()
+    assert coordinates.place((5, 6, 7, 8), used) == ([4, 5, 6, 7], 0)
+    assert coordinates.place((1, 2, 3, 4), used) == ([0, 1, 2, 3], 0)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +299,32 @@ def test_pixels_of_another_place_are_refused() -> None:
     assert not fits((100, 100, 200), [64, 48, 128, 96], (640, 480))
 
 
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_point_may_be_off_by_one_bin_and_two_pixels(place: int, sign: int) -> None:
+    width, height = 2000, 4000
+    points, one_bin = [200.0, 400.0, 400.0, 800.0], (2.0, 4.0)[place % 2]
+    for off, expected in ((one_bin + 2, True), (one_bin + 2.01, False)):
+        moved = [point + sign * off * (n == place) for n, point in enumerate(points)]
+        assert fits((100, 100, 200, 200), moved, (width, height)) is expected
+        assert fits((100, 100, 200, 200, 0, 0), [*moved, 0.0, 0.0], (width, height)) is expected
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_what_is_at_the_edge_is_not_in_the_middle(place: int) -> None:
+    points = [500.0 * (n != place) for n in range(4)]
+    assert not fits((500, 500, 500, 500), points, (1000, 1000))
+    bins = tuple(500 * (n != place) for n in range(4))
+    assert not fits(bins, [500.0] * 4, (1000, 1000))
+
+
+@pytest.mark.parametrize("size", [(640, 480), (640, None), (None, 480), (None, None)])
+def test_a_side_that_is_unknown_is_judged_by_its_own_coordinates(size: tuple[float | None, float | None]) -> None:
+    assert fits((100, 100, 200, 200), [64, 48, 128, 96], size)
+    assert not fits((100, 100, 200, 200), [64, 48, 228, 96], size)
+    assert not fits((100, 100, 200, 200), [64, 48, 128, 196], size)
+
+
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=6),
     st.lists(
@@ -266,3 +341,22 @@ def test_spans_agree_with_a_plain_search(boxes: list[tuple[int, ...]], tokens: l
         free = [place for place in places if used.isdisjoint(place)]
         assert coordinates.place(bins, taken) == ((free[0], len(places) - 1) if free else None)
         used.update(free[0] if free else ())
+
+
+class TestScorecard:
+    def test_objects_are_kept_or_dropped_for_one_reason(self) -> None:
+        tally = tally_confidence([{"kept": 3, "missing_span": 1}, {"kept": 1, "missing_trace": 2, "missing_span": 1}])
+        card = tally.scorecard()
+        assert (card.kept, card.objects, card.samples) == (4, 8, 2)
+        assert card.kept_fraction == card.metrics()["confidence/kept_fraction"] == 0.5
+        assert card.dropped_by_reason == {"missing_trace": 2, "missing_span": 2}
+        assert tally.column("kept").tolist() == [3, 1]
+
+    def test_every_reason_is_a_count_of_its_own_that_is_logged_and_0_unless_given(self) -> None:
+        assert set(ConfidenceScorecard().metrics().values()) == {0.0}
+        for reason in Failure:
+            card = ConfidenceScorecard(**{reason: 7})
+            assert (card.objects, card.dropped_by_reason) == (7, {reason: 7})
+            assert card.metrics()[f"confidence/dropped_{reason}"] == 7.0
+        logged = ConfidenceScorecard(kept=3, samples=2).metrics()
+        assert (logged["confidence/kept"], logged["confidence/samples"]) == (3.0, 2.0)

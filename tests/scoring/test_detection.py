@@ -69,6 +69,13 @@ def test_reading_is_judged_on_matched_pairs_with_a_complete_label() -> None:
     read = [bib(0.0, "12"), bib(0.3, "621"), bib(0.6, "1")]
     card = score_bibs(read, labels)
     assert (card.ocr_correct, card.ocr_total, card.ocr_partial) == (1, 2, 1)
+    assert card.ocr_accuracy == card.metrics()["ocr/accuracy"] == 0.5
+
+
+@pytest.mark.parametrize(("label", "read"), [("62?", "62?"), (None, "None"), ("", ""), (" ", None)])
+def test_a_partial_label_is_never_read_right(label: str | None, read: str | None) -> None:
+    card = score_bibs([bib(0.0, read)], [bib(0.0, label)])
+    assert (card.ocr_correct, card.ocr_total, card.ocr_partial) == (0, 0, 1)
 
 
 def test_a_label_without_coordinates_takes_part_in_no_iou_metric() -> None:

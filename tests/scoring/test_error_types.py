@@ -16,6 +16,10 @@ def bib(x: float, number: str = "1", scope: str = "bib") -> BibBox:
     return BibBox(x=x, y=0.0, w=0.2, h=0.2, number=number, scope=scope)
 
 
+#: An IoU of exactly one half with a bib at 0.
+HALF = BibBox(x=0.0, y=0.0, w=0.1, h=0.2, number="1")
+
+
 def errors(predicted: list[BibBox], labels: list[BibBox]) -> BibErrorScorecard:
     tally = tally_bib_errors([PhotoLabels(bibs=tuple(labels))], [PhotoPrediction(bibs=tuple(predicted))])
     return tally.scorecard()
@@ -25,6 +29,7 @@ def errors(predicted: list[BibBox], labels: list[BibBox]) -> BibErrorScorecard:
     ("predicted", "labels", "expected"),
     [
         ([bib(0.0), bib(0.02)], [bib(0.0)], BibErrorScorecard(1, 0, 0, 0, 0)),
+        ([bib(0.0), HALF], [bib(0.0)], BibErrorScorecard(1, 0, 0, 0, 0)),
         ([bib(0.1)], [bib(0.0)], BibErrorScorecard(0, 1, 0, 1, 0)),
         ([bib(0.5)], [bib(0.0)], BibErrorScorecard(0, 0, 1, 0, 1)),
         ([bib(0.0, "2")], [bib(0.0)], BibErrorScorecard(0, 0, 0, 0, 0, wrong_text=1)),
@@ -35,6 +40,22 @@ def errors(predicted: list[BibBox], labels: list[BibBox]) -> BibErrorScorecard:
 )
 def test_each_kind(predicted: list[BibBox], labels: list[BibBox], expected: BibErrorScorecard) -> None:
     assert errors(predicted, labels) == expected
+
+
+def test_a_misplaced_box_between_two_targets_belongs_to_the_first() -> None:
+    """The first was found by another box, so the second is missed outright."""
+    labels, between = [bib(0.0), bib(0.26)], bib(0.13)
+    assert errors([bib(0.0), between], labels) == BibErrorScorecard(0, 1, 0, 0, 1)
+    assert errors([between, bib(0.26)], labels) == BibErrorScorecard(0, 1, 0, 1, 0)
+
+
+@pytest.mark.parametrize(("place", "kind"), [(0.16, "localisation"), (0.17, "background")])
+def test_below_a_tenth_a_box_has_nothing_to_do_with_the_target(place: float, kind: str) -> None:
+    card = errors([bib(place)], [bib(0.0)])
+    assert {name: card.to_dict()[name] for name in ("localisation", "background")} == {
+        "localisation": int(kind == "localisation"),
+        "background": int(kind == "background"),
+    }
 
 
 def test_face_errors_have_no_text() -> None:

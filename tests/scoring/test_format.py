@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 from harness.scoring import (
     BibScorecard,
+    CountRow,
+    Declaration,
     FaceScorecard,
+    Figure,
     Interval,
     LinkScorecard,
+    Note,
     NumberScorecard,
+    Rate,
+    Scorecard,
+    Section,
     format_scorecard,
     markdown_sections,
     shown_sections,
 )
+from harness.scoring.error_types import BibErrorScorecard, FaceErrorScorecard
+from harness.scoring.slices import Slice
 
 BIB = BibScorecard(3, 1, 2, ignored=1, photos=4, ocr_correct=2, ocr_total=3, ocr_partial=1)
 
@@ -45,7 +57,86 @@ def test_link_causes_and_number_statuses_are_told() -> None:
     assert "(2 photos, 1 PASS, 0 PARTIAL, 1 MISS)" in text
 
 
+def test_each_scorecard_shows_its_rates_by_name_and_errors_and_tags_their_counts() -> None:
+    cards = [
+        BIB,
+        FaceScorecard(1, 0, 0),
+        LinkScorecard(1, 0, 0, 1),
+        NumberScorecard(1, 0, 0, passed=1, photos=1),
+        BibErrorScorecard(1, 2, 3, 4, 5, wrong_text=6),
+        FaceErrorScorecard(1, 0, 0, 0, 0),
+    ]
+    sections = shown_sections([card.counted() for card in cards], slices=[Slice("face", "tiny", 1, 4)])
+    detection = ["precision", "recall", "F1", "strict precision", "strict F1"]
+    shown = {section.title: section.rows for section in sections}
+    assert {title: [row.label for row in rows] for title, rows in shown.items()} == {
+        "Bib detection": detection,
+        "Bib reading (OCR)": ["accuracy"],
+        "Numbers": ["precision", "recall", "F1", "photos PASS"],
+        "Face detection": detection,
+        "Bib-face links": ["precision", "recall", "F1"],
+        "Kinds of errors": ["bibs", "faces"],
+        "Recall by tag": ["face tiny"],
+    }
+    (tag,), (bibs, _) = shown["Recall by tag"], shown["Kinds of errors"]
+    assert (tag.value, tag.basis) == ("25.0%", "1 of 4")
+    false, missed = "3 background, 2 localisation, 1 duplicate", "5 outright, 4 by localisation"
+    assert (bibs.value, bibs.basis) == ("21", f"false: {false}; missed: {missed}; 6 wrong text")
+
+
 def test_markdown_has_a_row_a_rate() -> None:
     lines = markdown_sections(shown_sections([BIB.counted()])).splitlines()
     assert lines[2] == "| Bib detection | precision | 75.0% |  | 3 of 4 |"
     assert len(lines) == 2 + 6
+
+
+@dataclass(frozen=True)
+class Warmth(Scorecard):
+    """A card with a count of each kind, a figure, and two sections of which one is shared."""
+
+    warmth: float = 0.0
+    days: int = 0
+    lost: int = 0
+
+    DECLARED: ClassVar = Declaration(
+        name="warmth",
+        rates={"mean": Rate.of("warmth/mean", "warmth", "days", label="mean")},
+        figures=(
+            Figure("warmth/peak", label="peak", basis=("days", "lost"), words="days in all"),
+            Figure("warmth/bare", label="bare"),
+        ),
+        sections=(
+            Section("Weather", ("warmth/peak", "warmth/mean", "warmth/bare"), (Note("lost", "days lost"),)),
+            Section(
+                "Rows",
+                rows=(CountRow("always", ("lost",), "{lost} of {days}"), CountRow("seldom", ("lost",), "", False)),
+            ),
+        ),
+    )
+
+
+def test_a_mean_of_fractions_and_a_figure_say_what_they_rest_on() -> None:
+    card = Warmth(1.5, 2).counted({"warmth/peak": 0.875, "warmth/bare": 0.25})
+    (weather, rows) = shown_sections([card], intervals={"warmth/mean": Interval(0.5, 1)})
+    assert [(row.label, row.value, row.interval, row.basis, row.metric) for row in weather.rows] == [
+        ("peak", "87.5%", "", "2 days in all", "warmth/peak"),
+        ("mean", "75.0%", "[50.0%, 100.0%]", "mean of 2", "warmth/mean"),
+        ("bare", "25.0%", "", "", "warmth/bare"),
+    ]
+    assert weather.note == "", "a count of 0 is not told"
+    assert [(row.label, row.value, row.basis) for row in rows.rows] == [("always", "0", "0 of 2")]
+
+
+def test_a_figure_that_was_not_measured_has_no_row_and_a_mean_of_nothing_is_not_0() -> None:
+    (weather, rows) = shown_sections([Warmth(lost=3).counted()])
+    assert [(row.label, row.value, row.basis) for row in weather.rows] == [("mean", "n/a", "no targets")]
+    assert weather.note == "3 days lost"
+    assert [row.label for row in rows.rows] == ["always", "seldom"]
+
+
+def test_sections_of_one_title_are_one_with_both_notes_and_all_rows() -> None:
+    first, second = Warmth(1.0, 1, 1).counted(), Warmth(1.0, 2, 2).counted()
+    weather, rows = shown_sections([first, second])
+    assert (weather.title, weather.note) == ("Weather", "1 days lost, 2 days lost")
+    assert [row.basis for row in weather.rows] == ["mean of 1", "mean of 2"]
+    assert len(rows.rows) == 4

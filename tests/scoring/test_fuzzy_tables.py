@@ -199,6 +199,7 @@ class TestAssignment:
     def test_of_nothing(self) -> None:
         assert list(match_by_substring([], ["a"])) == []
         assert list(match_by_substring(["a"], ["b"])) == []
+        assert list(match_by_substring(["", "ab"], ["ab", ""])) == [(1, 0, 1.0)]
 
 
 class TestBadInput:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.scoring import Interval
 from harness.scoring.grading import Annotation, GradeReport, GradingRules, Override, grade
 
 HERE = (0.0, 0.0, 100.0, 100.0)
@@ -63,6 +64,11 @@ class TestWalkThrough:
         (image,) = walk_through().images
         assert [(m.ground_truth, m.student) for m in image.matched] == [("g1", "s1"), ("g2", "s2")]
         assert (image.missed, image.extra) == (("g3",), ("s3",))
+
+    def test_matches_are_shown_as_the_list_that_they_are(self) -> None:
+        matched = walk_through().images[0].matched
+        assert repr(matched) == repr(list(matched))
+        assert (len(matched), matched[-1], matched[1:]) == (2, list(matched)[1], [list(matched)[1]])
 
     def test_the_report_reads_back_as_it_was_written(self) -> None:
         report = walk_through([Override("a.jpg", "g2", 50, "box is off", "kim")])
@@ -252,10 +258,22 @@ class TestGrade:
         with pytest.raises(ValueError, match=message):
             GradingRules(**wrong)
 
+    def test_precision_and_recall_are_shares_of_what_was_drawn_and_of_what_was_asked_for(self) -> None:
+        report = one_image([note("g"), note("g2", FAR)], [note("s"), note("s2", THERE), note("s3", (300, 0, 9, 9))])
+        assert (report.precision, report.recall) == (1 / 3, 1 / 2)
+        assert report.metrics()["grade/precision"] == 1 / 3
+
+    def test_resamples_without_a_match_say_nothing_about_quality(self) -> None:
+        truth = {str(n): [note("g")] for n in range(4)}
+        report = grade(truth, {"0": [note("s")]})
+        assert report.intervals()["grade/quality"] == Interval(100.0, 100.0)
+        assert report.intervals()["grade/f_beta"].low == 0.0
+
     def test_intervals_are_seeded_and_hold_the_grade(self) -> None:
         truth = {str(n): [note("g"), note("g2", THERE)] for n in range(30)}
         work = {str(n): [note("s", (n * 3.0, 0, 100, 100))] for n in range(30)}
         report = grade(truth, work)
+        assert report.intervals() == report.intervals(seed=0) != report.intervals(seed=1)
         found = report.intervals(seed=1)
         assert found == report.intervals(seed=1)
         assert set(found) == {"grade/overall", "grade/quality", "grade/f_beta"}
@@ -267,6 +285,7 @@ class TestBadInput:
         ("wrong", "message"),
         [
             (Annotation("s", "car", (0, 0, -1, 1)), "expected finite"),
+            (Annotation("s", "car", (0, 0, 1, -1)), "expected finite"),
             (Annotation("s", "car", (float("nan"), 0, 1, 1)), "expected finite"),
             (Annotation("s", "car", (0, 0, 1)), "expected x, y, w, h"),  # type: ignore[arg-type]
             (Annotation("s", None, HERE), "label None; expected a string"),  # type: ignore[arg-type]
@@ -277,9 +296,26 @@ class TestBadInput:
         with pytest.raises(ValueError, match=f"image 'a.jpg', student annotation 's': .*{message}"):
             one_image([note("g")], [wrong], GradingRules(attributes={"car": ["n"]}))
 
+    def test_the_image_of_a_broken_annotation_is_named_also_where_it_is_the_first_of_its_image(self) -> None:
+        work = {"a.jpg": [note("s")], "b.jpg": [note("s", (0, 0, -1, 1))]}
+        with pytest.raises(ValueError, match=r"image 'b.jpg', student annotation 's': box"):
+            grade({}, work)
+
+    def test_a_key_that_is_no_text_is_refused_by_name(self) -> None:
+        wrong = Annotation("s", "car", HERE, key=3)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=r"image 'a.jpg', student annotation 's': key 3; expected a string"):
+            one_image([note("g")], [note("first"), wrong], GradingRules(match_key="no"))
+
+    @pytest.mark.parametrize("box", [(0, 0, 0, 1), (0, 0, 1, 0), (-5, -5, 1, 1)])
+    def test_a_box_without_an_area_or_outside_the_image_is_none_the_worse(self, box: Any) -> None:
+        report = one_image([note("g")], [note("s", box)])
+        assert (report.matched, report.extra) == (0, 1)
+
     def test_an_id_that_stands_twice_is_refused(self) -> None:
         with pytest.raises(ValueError, match=r"image 'a.jpg', ground-truth annotation 'g': the id stands twice"):
             one_image([note("g"), note("g", FAR)], [])
+        with pytest.raises(ValueError, match=r"image 'b.jpg', student annotation 's': the id stands twice"):
+            grade({}, {"a.jpg": [note("s")], "b.jpg": [note("other"), note("s"), note("s", FAR)]})
 
 
 boxes = st.tuples(*[st.sampled_from([0.0, 10.0, 20.0])] * 2, *[st.sampled_from([20.0, 30.0])] * 2)

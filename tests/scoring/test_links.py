@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.scoring import BibBox, BibFaceLink, FaceBox, LinkScorecard, score_links, tally_links
+from harness.scoring.links import links_labeled
 from harness.types import PhotoLabels, PhotoPrediction
 
 
@@ -46,6 +49,8 @@ def test_score_links_iou_below_threshold() -> None:
     card = score_links([(bib(0.16), face(0.1))], BIBS[:1], FACES[:1], LINKS[:1])
     assert (card.link_tp, card.link_fp, card.link_fn) == (0, 1, 1)
     assert score_links([(bib(0.16), face(0.1))], BIBS[:1], FACES[:1], LINKS[:1], bib_iou_threshold=0.2).link_tp == 1
+    assert score_links([(bib(0.1), face(0.16))], BIBS[:1], FACES[:1], LINKS[:1], bib_iou_threshold=0.2).link_tp == 0
+    assert score_links([(bib(0.1), face(0.16))], BIBS[:1], FACES[:1], LINKS[:1], face_iou_threshold=0.2).link_tp == 1
 
 
 def test_link_scorecard_properties() -> None:
@@ -87,6 +92,36 @@ def test_a_missed_link_has_one_cause(prediction: PhotoPrediction, cause: str) ->
     card = tally_links([labels], [prediction]).scorecard()
     assert card.link_fn == 1
     assert getattr(card, cause) == 1
+    assert {words: count for words, count in card.causes.items() if count} == {cause.replace("_", " "): 1}
+
+
+def test_causes_are_0_where_nothing_was_missed() -> None:
+    card = LinkScorecard(link_tp=1, link_fp=0, link_fn=0, gt_link_count=1)
+    assert card.causes == dict.fromkeys(("bib missed", "face missed", "both missed", "not linked", "linked wrong"), 0)
+    assert (card.photos, card.unlabeled_photos) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("bibs", "faces", "links", "labeled"),
+    [
+        ((bib(0.1),), (face(0.1),), (), True),
+        ((bib(0.1),), (face(0.1),), None, False),
+        ((), (face(0.1),), None, True),
+        ((bib(0.1),), (), None, True),
+        ((), (), None, True),
+        (None, (face(0.1),), (), False),
+        ((bib(0.1),), None, (), False),
+        (None, (), None, False),
+        ((), None, None, False),
+    ],
+)
+def test_links_are_labelled_when_somebody_did_or_one_labelled_side_has_nothing_to_link(
+    bibs: tuple[BibBox, ...] | None,
+    faces: tuple[FaceBox, ...] | None,
+    links: tuple[BibFaceLink, ...] | None,
+    labeled: bool,
+) -> None:
+    assert links_labeled(PhotoLabels(bibs=bibs, faces=faces, links=links)) is labeled
 
 
 def test_links_that_nobody_labelled_are_counted_and_not_scored() -> None:
@@ -105,6 +140,14 @@ def test_links_that_nobody_labelled_are_counted_and_not_scored() -> None:
 def test_a_link_that_points_nowhere_is_refused(link: BibFaceLink) -> None:
     with pytest.raises(ValueError, match=r"photo 0: labelled link .* points outside its 3 bibs and 3 faces"):
         score_links([], BIBS, FACES, [link])
+
+
+@pytest.mark.parametrize("link", [BibFaceLink(1, 0), BibFaceLink(0, 1), BibFaceLink(-1, 0), BibFaceLink(0, -1)])
+def test_a_predicted_link_that_points_nowhere_is_refused(link: BibFaceLink) -> None:
+    prediction = PhotoPrediction(bibs=(bib(0.1),), faces=(face(0.1),), links=(link,))
+    labels = PhotoLabels(bibs=tuple(BIBS), faces=tuple(FACES), links=())
+    with pytest.raises(ValueError, match=r"photo 1: predicted link .* points outside its 1 bibs and 1 faces"):
+        tally_links([labels, labels], [PhotoPrediction(), prediction])
 
 
 positions = st.lists(st.sampled_from([0.0, 0.02, 0.1, 0.3, 0.31, 0.5, 0.8]), max_size=5)
@@ -132,3 +175,47 @@ def test_counts_add_up_and_photos_are_independent(batch: list[tuple[PhotoLabels,
     assert sum(causes) == card.link_fn
     for row, (label, prediction) in enumerate(batch):
         assert (tally_links([label], [prediction]).counts == tally.counts[row]).all()
+
+
+#: So far apart that boxes match where they stand at the same place, and nowhere else.
+apart = st.lists(st.sampled_from([0.0, 0.2, 0.4, 0.6, 0.8]), unique=True)
+
+
+@st.composite
+def photos_apart(draw: st.DrawFn) -> tuple[PhotoLabels, PhotoPrediction]:
+    def side() -> tuple[tuple[BibBox, ...], tuple[FaceBox, ...], tuple[BibFaceLink, ...]]:
+        bibs, faces = tuple(map(bib, draw(apart))), tuple(map(face, draw(apart)))
+        order = draw(st.permutations(range(len(faces))))
+        links = [BibFaceLink(b, f) for b, f in zip(range(len(bibs)), order, strict=False) if draw(st.booleans())]
+        return bibs, faces, tuple(links)
+
+    return PhotoLabels(*side()), PhotoPrediction(*side())
+
+
+def outcomes(labels: PhotoLabels, prediction: PhotoPrediction) -> Counter[str]:
+    """The rules, link by link; boxes are told apart by where they stand."""
+
+    def places(photo: PhotoLabels | PhotoPrediction) -> set[tuple[float, float]]:
+        bibs, faces = photo.bibs or (), photo.faces or ()
+        return {(bibs[link.bib_index].x, faces[link.face_index].x) for link in photo.links or ()}
+
+    labelled, linked = places(labels), places(prediction)
+    bibs, faces = {box.x for box in prediction.bibs}, {box.x for box in prediction.faces}
+    counts = Counter(link_tp=len(linked & labelled), link_fp=len(linked - labelled), link_fn=len(labelled - linked))
+    for b, f in labelled - linked:
+        if b in bibs and f in faces:
+            taken = any(b == other or f == another for other, another in linked)
+            counts["linked_wrong" if taken else "not_linked"] += 1
+        else:
+            counts["face_missed" if b in bibs else "bib_missed" if f in faces else "both_missed"] += 1
+    return +counts
+
+
+@settings(max_examples=50)
+@given(st.lists(photos_apart(), min_size=1, max_size=4))
+def test_each_link_is_judged_by_where_its_ends_stand(batch: list[tuple[PhotoLabels, PhotoPrediction]]) -> None:
+    counts = tally_links([item[0] for item in batch], [item[1] for item in batch]).scorecard().to_dict()
+    expected: Counter[str] = sum((outcomes(*item) for item in batch), Counter())
+    assert {name: counts[name] for name in expected} == expected
+    causes = ("linked_wrong", "not_linked", "face_missed", "bib_missed", "both_missed")
+    assert sum(expected[cause] for cause in causes) == expected["link_fn"]

@@ -115,6 +115,8 @@ class TestPairs:
     def test_batches_of_different_photos_are_refused(self) -> None:
         with pytest.raises(ValueError, match="predictions cover 1 photos, targets 2"):
             match_optimal(boxes([]), boxes([], []))
+        with pytest.raises(ValueError, match="predictions cover 1 photos, targets 2"):
+            match_by_key(boxes([]), boxes([], []), [], [])
 
 
 class TestGreedy:
@@ -133,6 +135,19 @@ class TestGreedy:
         assert pairs_of(matches) == sorted(expected)
         assert one_to_one(matches)
 
+    def test_how_many_photos_are_matched_together_changes_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        left, right = (0.0, 0.0, 0.2, 0.2), (0.5, 0.0, 0.2, 0.2)
+        predictions, targets = boxes([left], [left, right], [right]), boxes([right, left], [right], [right, left])
+        eligible = np.array([True, True, True, False, True])
+        whole = match_greedy(predictions, targets, 0.5), match_greedy(predictions, targets, 0.5, eligible)
+        assert [pairs_of(matches) for matches in whole] == [[(0, 1), (2, 2), (3, 3)], [(0, 1), (2, 2)]]
+        monkeypatch.setattr(overlaps, "BLOCK", 1)
+        monkeypatch.setattr(overlaps, "PHOTO_BLOCK", 1)
+        apart = match_greedy(predictions, targets, 0.5), match_greedy(predictions, targets, 0.5, eligible)
+        assert [pairs_of(matches) for matches in apart] == [pairs_of(matches) for matches in whole]
+        assert all(one_to_one(matches) for matches in apart)
+        assert pairs_of(match_optimal(predictions, targets)) == pairs_of(whole[0])
+
     def test_ties_fall_to_the_lower_prediction_then_to_the_lower_target(self) -> None:
         box = (0.1, 0.1, 0.2, 0.2)
         assert pairs_of(match_greedy(boxes([box, box]), boxes([box]), 0.5)) == [(0, 0)]
@@ -141,6 +156,8 @@ class TestGreedy:
     def test_the_threshold_is_inclusive(self) -> None:
         half = match_greedy(boxes([(0, 0, 1, 1)]), boxes([(0, 0, 0.5, 1)]), 0.5)
         assert pairs_of(half) == [(0, 0)]
+        same = match_greedy(boxes([(0, 0, 1, 1)]), boxes([(0, 0, 1, 1)]), 1.0)
+        assert pairs_of(same) == [(0, 0)]
 
     @pytest.mark.parametrize("threshold", [0.0, -0.5, 1.5, float("nan")])
     def test_a_threshold_that_says_nothing_is_refused(self, threshold: float) -> None:
@@ -234,6 +251,12 @@ class TestByKey:
         matches, _ = match_by_key(predictions, targets, ["a", None], ["b", None])
         assert pairs_of(matches) == []
 
+    @pytest.mark.parametrize("blank", [None, "", " ", "\t"])
+    def test_a_blank_key_is_none_and_never_a_duplicate(self, blank: str | None) -> None:
+        predictions, targets = boxes([self.NEAR, self.NEAR]), boxes([self.NEAR, self.NEAR])
+        matches, duplicates = match_by_key(predictions, targets, [blank, blank], [blank, blank])
+        assert (pairs_of(matches), duplicates) == ([], ())
+
     def test_duplicate_keys_pair_best_iou_first_and_are_reported(self) -> None:
         shifted = (0.05, 0.0, 0.2, 0.2)
         predictions, targets = boxes([], [shifted, self.NEAR, self.FAR]), boxes([], [self.NEAR, self.FAR])
@@ -269,3 +292,5 @@ class TestByKey:
     def test_a_key_too_few_is_refused(self) -> None:
         with pytest.raises(ValueError, match="1 prediction keys for 2 prediction boxes"):
             match_by_key(boxes([self.NEAR, self.FAR]), boxes([]), ["a"], [])
+        with pytest.raises(ValueError, match="1 target keys for 2 target boxes"):
+            match_by_key(boxes([]), boxes([self.NEAR, self.FAR]), [], ["a"])

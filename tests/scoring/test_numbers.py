@@ -45,4 +45,6 @@ def test_counts_over_photos() -> None:
     card = tally_numbers(batch, [reading("1", "8"), reading("3"), reading(), reading("5")]).scorecard()
     assert card == NumberScorecard(2, 1, 1, passed=2, partial=1, missed=0, photos=3, unlabeled_photos=1)
     assert card.number_precision == card.number_recall == pytest.approx(2 / 3)
+    assert card.number_f1 == card.metrics()["number/f1"] == pytest.approx(2 / 3)
+    assert card.pass_rate == card.metrics()["number/pass_rate"] == pytest.approx(2 / 3)
     assert NumberScorecard.from_dict(card.to_dict()) == card

@@ -39,11 +39,14 @@ def test_only_rates_that_both_have_and_that_are_measured_are_compared() -> None:
     known, empty = sides([1, 0], [1, 1]), sides([0, 0], [0, 0])
     compared = paired_rates({"a": known, "b": known, "c": empty}, {"a": known, "b": empty, "c": empty, "d": known})
     assert set(compared) == {"a"}
+    assert paired_rates({"a": known}, {"b": known}) == {}
 
 
 def test_an_item_without_a_denominator_is_not_counted() -> None:
     rate = paired_rates({"a": sides([1, 0, 0], [1, 0, 1])}, {"a": sides([1, 0, 0], [1, 0, 1])})["a"]
     assert (rate.items, rate.counted) == (3, 2)
+    either = paired_rates({"a": sides([1, 0, 0], [1, 0, 0])}, {"a": sides([0, 0, 0], [0, 1, 0])})["a"]
+    assert (either.items, either.counted) == (3, 2)
 
 
 def test_the_same_seed_gives_the_same_resamples() -> None:
@@ -83,6 +86,11 @@ def test_more_rates_ask_for_more_evidence() -> None:
 @pytest.mark.parametrize(("counted", "verdict"), [(4, 0), (5, -1)])
 def test_items_that_all_moved_alike_are_an_accident_only_where_they_are_few(counted: int, verdict: int) -> None:
     assert judge_together({"a": rate(-0.5, [-0.5] * 100, counted)}, {"a": 1}) == {"a": verdict}
+
+
+@pytest.mark.parametrize(("alpha", "verdict"), [(1 / 16, -1), (1 / 17, 0)])
+def test_four_of_four_happen_by_chance_once_in_sixteen(alpha: float, verdict: int) -> None:
+    assert judge_together({"a": rate(-0.5, [-0.5] * 100, counted=4)}, {"a": 1}, alpha) == {"a": verdict}
 
 
 def test_nothing_to_judge_is_no_verdict() -> None:

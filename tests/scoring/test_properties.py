@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,26 @@ def test_cards_round_trip_and_say_which_rules_made_them(
     assert type(card).from_dict(card.to_dict()) == card
     assert card.to_dict()["scorer_version"] == SCORER_VERSION
     assert {field.name for field in fields(card)} <= set(card.to_dict())
+    assert {type(getattr(card, field.name)) for field in fields(card)} == {int}
+
+
+@pytest.mark.parametrize("score", TALLIES, ids=lambda score: score.__name__)
+def test_every_count_is_logged_under_a_name_of_its_own(score: Score) -> None:
+    card = score([], []).card
+    counts = {field.name: 100 + place for place, field in enumerate(fields(card))}
+    logged = card(**counts).metrics()
+    values = [value for name, value in logged.items() if name.startswith(("count/", "error/"))]
+    text = {"wrong_text"} if score is tally_face_errors else set()
+    assert sorted(values) == sorted(value for name, value in counts.items() if name not in text)
+    assert all(value == 0 for value in card(*[0] * len(counts)).metrics().values())
+
+
+@pytest.mark.parametrize("score", TALLIES, ids=lambda score: score.__name__)
+def test_counts_that_are_not_given_are_0(score: Score) -> None:
+    card = score([], []).card
+    needed = {field.name: 7 for field in fields(card) if field.default is MISSING}
+    others = {field.name for field in fields(card)} - needed.keys()
+    assert {name: getattr(card(**needed), name) for name in others} == dict.fromkeys(others, 0)
 
 
 @pytest.mark.parametrize("score", TALLIES, ids=lambda score: score.__name__)

@@ -229,6 +229,11 @@ class TestNothingVacuous:
         assert (result.missing_columns, result.missing_rows) == ((0,), (0,))
         assert result.cell_accuracy_pct == result.fuzzy_accuracy_pct == 0.0
 
+    def test_without_a_matched_column_no_row_is_matched_not_even_by_position(self) -> None:
+        result = compare_extraction("t", ["Alpha"], [["x"], ["y"]], ["Gamma"], [["x"], ["y"]])
+        assert (result.matched_columns, result.matched_rows) == ((), ())
+        assert (result.missing_rows, result.extra_rows) == ((0, 1), (0, 1))
+
     def test_cells_empty_on_both_sides_do_not_count(self) -> None:
         result = compare_extraction("t", ["A", "B"], [["1", ""]], ["A", "B"], [["1", None]])
         assert result.comparable_cells == 3
@@ -292,6 +297,11 @@ class TestDict:
     def test_fields_that_an_older_file_lacks_keep_their_default(self) -> None:
         data = {"table_id": "t", "gt_shape": [1, 2], "ext_shape": [0, 0], "gt_cells": 4, "ext_cells": 0}
         assert ComparisonResult.from_dict(data) == ComparisonResult("t", (1, 2), (0, 0), 4, 0)
+
+    def test_what_is_not_given_is_nothing(self) -> None:
+        bare = ComparisonResult("t", (1, 2), (0, 0), 4, 0)
+        given = {"table_id", "gt_shape", "ext_shape", "gt_cells", "ext_cells"}
+        assert {getattr(bare, field.name) for field in fields(bare) if field.name not in given} == {(), 0}
 
 
 class TestBadInput:

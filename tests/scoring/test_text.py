@@ -65,6 +65,8 @@ def test_symmetric_and_within_bounds(a: str, b: str) -> None:
 def test_what_is_no_string_is_refused_by_place(wrong: Any) -> None:
     with pytest.raises(ValueError, match="pair 1: expected two strings"):
         similarities(["a", "b"], ["a", wrong])
+    with pytest.raises(ValueError, match="pair 1: expected two strings"):
+        similarities(["a", wrong], ["a", "b"])
 
 
 def test_lists_of_different_length_are_refused() -> None:

@@ -58,6 +58,18 @@ class TestResampling:
 
 
 class TestIntervals:
+    def test_an_interval_is_the_middle_95_percent_of_the_values(self) -> None:
+        middle = Interval.of(np.arange(1001.0))
+        assert (middle.low, middle.high) == pytest.approx((25, 975))
+
+    def test_what_is_not_said_is_seed_0_and_2000_resamples(self) -> None:
+        run = random_tally(50, 0.7, 1)
+        assert intervals(run) == intervals(run, seed=0, resamples=2000) != intervals(run, seed=1)
+        given = {"rate": ([1.1, 2.0, 4.7, 3.3, 0.4], [5.0, 5.0, 7.0, 8.1, 9.2])}
+        assert rate_intervals(given) == rate_intervals(given, seed=0, resamples=2000) != rate_intervals(given, seed=1)
+        values = np.arange(9.0).reshape(-1, 1)
+        assert np.array_equal(resampled_sums(values), resampled_sums(values, seed=0, resamples=2000))
+
     def test_each_rate_with_a_denominator_lies_in_its_interval(self) -> None:
         found = intervals(random_tally(200, 0.7, seed=1))
         card = random_tally(200, 0.7, seed=1).scorecard()
@@ -101,6 +113,10 @@ class TestRateIntervals:
 
     def test_a_rate_without_a_denominator_has_none(self) -> None:
         assert rate_intervals({"rate": ([0.0, 0.0], [0.0, 0.0])}) == {}
+        assert rate_intervals({"rate": ([0.25], [0.5]), "other": ([1.0], [1.0])}) == {
+            "rate": Interval(0.5, 0.5),
+            "other": Interval(1.0, 1.0),
+        }
         assert rate_intervals({}) == {}
 
 

@@ -107,7 +107,8 @@ class StageCache:
             excess -= size
             dropped.append((key,))
         self._database.executemany("DELETE FROM entries WHERE key = ?", dropped)
-        self._database.execute("PRAGMA incremental_vacuum")
+        # `execute` takes one step of a statement without columns, which would give back one page and keep the others.
+        self._database.executescript("PRAGMA incremental_vacuum")
         return len(dropped)
 
     def clear(self) -> int:
