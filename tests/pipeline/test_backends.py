@@ -22,6 +22,8 @@ from harness.pipeline.weights import Weights
 from harness.scoring import FaceBox, score_faces
 from tests.conftest import PEOPLE, QUICK, person_picture, unit
 
+pytestmark = pytest.mark.slow
+
 FACES = ("yunet", "scrfd")
 BIBS = ("rapidocr",)
 FACE = (FaceBox(**unit(PEOPLE["P001"][1])),)  # type: ignore[arg-type]

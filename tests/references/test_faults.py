@@ -13,6 +13,7 @@ from tests.references.builders import make_store, photo_hash
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_200_random_kills_lose_nothing_acknowledged_and_leave_every_file_readable(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.references.kill_editors", str(tmp_path / "set"), "200", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)

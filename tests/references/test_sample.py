@@ -18,6 +18,8 @@ from harness.references.sample import SampleSet
 from harness.references.sets import ReferenceSet, split_of
 from harness.types import BibScope, FaceScope, Split
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="session")
 def root(sample_root: Path) -> Path:

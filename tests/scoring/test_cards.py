@@ -46,7 +46,7 @@ def test_items_add_up_to_the_card_and_whole_counts_stay_whole(items: list[tuple[
     rows = tally.items().by_item()
     assert rows == [{"overlap": overlap, "found": found} for overlap, found in items]
     assert all(type(row["found"]) is int and type(row["overlap"]) is float for row in rows)
-    assert tally.scorecard() == Mixed(**total.counts)
+    assert tally.scorecard() == Mixed.from_dict(total.counts)
 
 
 def test_a_card_of_whole_counts_alone_is_kept_in_integers() -> None:

@@ -266,6 +266,7 @@ def log_five(store: AnyStore, worker: int) -> None:
             )
 
 
+@pytest.mark.slow
 def test_four_processes_that_log_at_once_lose_nothing(store: AnyStore) -> None:
     # Each worker is forked off a process that has imported MLflow, which takes seconds, and has opened nothing.
     fresh = multiprocessing.get_context("forkserver")
