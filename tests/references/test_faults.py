@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from harness.references.labels import view
 from tests.references.builders import make_store, photo_hash
 
@@ -27,6 +29,8 @@ def test_200_random_kills_lose_nothing_acknowledged_and_leave_every_file_readabl
 EDIT_OWN_PHOTO = """
 import sys
 from pathlib import Path
+
+import pytest
 from harness.references.files import BibLabels
 from harness.references.labels import save_bibs, view
 from harness.references.store import LabelStore
