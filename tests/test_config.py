@@ -53,6 +53,7 @@ def test_every_preset_builds_with_every_face_backend_and_knows_its_name(preset: 
         ("+face.foo=1", "face.foo: no such key"),
         ("seed=abc", "seed: Value 'abc' of type 'str' could not be converted to Integer"),
         ("references.split=some", "references.split: Input should be 'iteration', 'holdout' or 'full'"),
+        ("gate.metrics.number.f2.absolute=0.1", "gate.metrics.number.f2: the run has no such metric"),
         ("scoring.bib_iou=0", "scoring: bib_iou is 0.0; expected a number above 0 and at most 1"),
         ("face.threshold=[", "not a valid override"),
     ],

@@ -122,6 +122,9 @@ def value_at(config: DictConfig, key: str) -> Any:
 
 def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
     """Check a composed config and turn it into a RunSpec. `overrides` are those the user typed, for the run's name."""
+    tasks, gate = build_tasks(config), instantiate(config, "gate")
+    if wrong := gate.unknown(card for task in tasks for card in task.declares()):
+        raise ConfigError(wrong)
     return RunSpec(
         preset=config.preset,
         overrides=tuple(overrides),
@@ -129,8 +132,8 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         note=config.note,
         force=config.force,
         sweep_id=config.sweep_id,
-        tasks=build_tasks(config),
-        gate=instantiate(config, "gate"),
+        tasks=tasks,
+        gate=gate,
         tracking=instantiate(config, "tracking"),
         params=_flatten(OmegaConf.to_container(config, resolve=True)),
         config_yaml=OmegaConf.to_yaml(config, resolve=True),

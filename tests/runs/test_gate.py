@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.config import compose, instantiate
-from harness.runs.archive import BenchmarkRun, TaskData, TaskRun
+from harness.runs.archive import BenchmarkRun, Item, TaskData, TaskRun
 from harness.runs.gate import Gate, Judgement, Rule, RuleChange, Verdict, judge, paired
+from harness.scoring.cards import Counted, Declaration, Figure, Section
 from tests.benchmark_runs import Photo, benchmark_run, gate, with_tables
 
 GOOD = [(2, 0, 0)] * 40
@@ -292,6 +293,65 @@ def test_the_same_seed_judges_alike_and_it_is_0_unless_it_is_given() -> None:
     first, second, other = paired(worse, good), paired(worse, good, seed=0), paired(worse, good, seed=1)
     assert np.array_equal(first["face/recall"].resampled, second["face/recall"].resampled)
     assert not np.array_equal(first["face/recall"].resampled, other["face/recall"].resampled)
+
+
+def test_figures_are_judged_by_the_tolerance_that_their_scorecard_declares() -> None:
+    declared = Declaration(
+        "speed",
+        figures=(
+            Figure("speed/judged", better="lower", gate="judged", tolerance=0.1),
+            Figure("speed/relative", gate="judged", tolerance=0.0, relative=0.2),
+            Figure("speed/shown", gate="shown"),
+            Figure("speed/logged"),
+        ),
+    )
+
+    def run(value: float) -> BenchmarkRun:
+        values = {figure.metric: value for figure in declared.figures}
+        task = TaskRun(TaskData("x", "", "t" * 64), "item", cards={"speed": Counted(declared, {}, values)})
+        return replace(benchmark_run(GOOD, tasks={"speed": task}), metrics=values)
+
+    moved = verdicts(judge(Gate(strict=False), run(1.15), run(1.0)))
+    assert {name: verdict for name, verdict in moved.items() if name.startswith("speed/")} == {
+        "speed/judged": Verdict.REGRESSED,
+        "speed/relative": Verdict.WITHIN_NOISE,
+        "speed/shown": None,
+    }
+
+
+def test_a_task_without_scorecards_may_have_been_kept_without_its_items() -> None:
+    def samples(*ids: str) -> BenchmarkRun:
+        items = tuple(Item(name, name) for name in ids)
+        return benchmark_run(GOOD, tasks={"samples": TaskRun(TaskData("x", "", "s" * 64), "sample", items)})
+
+    assert judge(gate(), samples("a"), samples()).verdict is Verdict.WITHIN_NOISE
+
+
+def test_a_scorecard_that_is_only_logged_may_come_and_go_and_one_that_is_shown_may_not() -> None:
+    def cells(**cards: tuple[Section, ...]) -> BenchmarkRun:
+        made = {name: Counted(Declaration(name, sections=sections), {}) for name, sections in cards.items()}
+        return benchmark_run(GOOD, tasks={"cells": TaskRun(TaskData("x", "", "c" * 64), "cell", cards=made)})
+
+    shown = (Section("Cells"),)
+    assert judge(gate(), cells(a=shown), cells(a=shown, b=())).verdict is Verdict.WITHIN_NOISE
+    assert judge(gate(), cells(a=shown), cells(a=shown, b=shown)).reasons == ("no b scorecard, which the baseline has",)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("face__recal", "gate.metrics.face.recal: the run has no such metric; did you mean face/recall?"),
+        ("zzz__q", "gate.metrics.zzz.q: the run has no such metric; there are: face/precision, face/recall, "),
+        ("face__recall", None),
+        ("count__face_tp", None),
+        ("runtime__pipeline_seconds", None),
+        ("slice__face_recall_tiny", None),
+    ],
+)
+def test_a_rule_for_a_metric_that_no_scorecard_has_is_found(rule: str, message: str | None) -> None:
+    found = gate(strict=False, **{rule: Rule()}).unknown(card.declared for card in benchmark_run(GOOD).cards.values())
+    assert (found is None) is (message is None)
+    assert (found or "").startswith(message or "")
 
 
 @pytest.mark.parametrize("verdict", Verdict)

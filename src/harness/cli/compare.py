@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison."""
-    from harness.base.errors import GateError
+    from harness.base.errors import ConfigError, GateError
     from harness.config import instantiate
     from harness.report.comparisons import comparison_dict, markdown_comparison, text_comparison
     from harness.runs.comparison import compare
@@ -39,7 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
     runs = list_runs(store)
     chosen = find_run(runs, arguments.run)
     base = find_run(runs, arguments.base) if arguments.base else find_base(runs, chosen)
-    comparison = compare(gate, load_run(store, chosen.run_id), load_run(store, base.run_id), config.seed)
+    run, against = load_run(store, chosen.run_id), load_run(store, base.run_id)
+    if wrong := gate.unknown(card.declared for card in run.cards.values()):
+        raise ConfigError(wrong)
+    comparison = compare(gate, run, against, config.seed)
     ids = chosen.run_id, base.run_id
     if arguments.json:
         show_json(comparison_dict(comparison, *ids))

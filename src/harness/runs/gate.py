@@ -7,7 +7,8 @@ tolerance has not moved. Runs that cannot be compared are not: the difference is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -16,8 +17,11 @@ import numpy as np
 from pydantic import Field
 
 from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
-from harness.scoring.cards import Sides
+from harness.scoring.cards import Declaration, Sides
 from harness.scoring.pairing import PairedRate, judge_together, paired_rates
+
+#: What stands before the slash in metrics that no scorecard can declare: they depend on stages, tags and scores.
+_OPEN_SECTIONS = ("runtime", "cache", "slice", "calibration")
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -88,6 +92,17 @@ class Gate:
                 metric = f"{section}/{name}"
                 rules[metric] = change.applied_to(rules.get(metric, Rule()))
         return rules
+
+    def unknown(self, declared: Iterable[Declaration]) -> str | None:
+        """The first metric of these rules that none of the scorecards has; metrics that depend on the data aside."""
+        known = [metric for card in declared for metric in (*card.metrics, *card.counts.values())]
+        for section, changes in self.metrics.items():
+            for name in changes:
+                if section not in _OPEN_SECTIONS and f"{section}/{name}" not in known:
+                    near = difflib.get_close_matches(f"{section}/{name}", known, n=1)
+                    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+                    return f"gate.metrics.{section}.{name}: the run has no such metric; {hint}"
+        return None
 
     def fails(self, verdict: Verdict) -> bool:
         """Whether a run with this verdict must not pass."""
