@@ -15,6 +15,8 @@ from harness.scoring import (
     score_faces,
     tally_bibs,
 )
+from harness.scoring.detection import Thresholds
+from harness.scoring.faces import detect_faces
 from harness.types import PhotoLabels, PhotoPrediction
 
 
@@ -127,3 +129,20 @@ def test_counts_add_up(predicted: list[BibBox], labels: list[BibBox]) -> None:
     low, high = sorted((card.detection_precision, card.detection_recall))
     assert low - 1e-12 <= card.detection_f1 <= high + 1e-12
     assert card.strict_precision <= card.detection_precision
+
+
+def test_without_a_threshold_it_is_one_half() -> None:
+    half, less = FaceBox(x=0.0, y=0.2, w=0.1, h=0.2), FaceBox(x=0.0, y=0.2, w=0.099, h=0.2)
+    assert [score_faces([box], [face(0.0)]).detection_tp for box in (half, less)] == [1, 0]
+    labels, found = PhotoLabels(faces=(face(0.0),)), PhotoPrediction(faces=(half,))
+    assert detect_faces([labels], [found]).matches.matched.tolist() == [True]
+    assert [score_bibs([bib(0.0, w=w)], [bib(0.0)]).detection_tp for w in (0.1, 0.099)] == [1, 0]
+
+
+@pytest.mark.parametrize("wrong", [0.0, -0.1, 1.0001, float("nan")])
+def test_thresholds_are_above_0_and_at_most_1(wrong: float) -> None:
+    assert Thresholds(1.0, 1e-6) == Thresholds(bib_iou=1.0, face_iou=1e-6)
+    with pytest.raises(ValueError, match=r"bib_iou is .*; expected a number above 0 and at most 1"):
+        Thresholds(wrong, 0.5)
+    with pytest.raises(ValueError, match="face_iou is"):
+        Thresholds(0.5, wrong)

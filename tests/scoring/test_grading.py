@@ -181,6 +181,11 @@ class TestSimilarity:
 
 
 class TestOverrides:
+    @pytest.mark.parametrize("score", [0, 100])
+    def test_an_override_may_be_all_or_nothing(self, score: float) -> None:
+        report = walk_through([Override("a.jpg", "g1", score, "as agreed", "kim")])
+        assert report.images[0].matched[0].final_score == score
+
     def test_an_override_replaces_the_score_and_both_are_kept(self) -> None:
         word = Override("a.jpg", "g1", 40, "wrong car", "kim")
         report = walk_through([word])
