@@ -93,6 +93,7 @@ def test_a_search_finds_verifies_and_proposes_and_an_overfit_is_caught(
     first = said("confirm", "low_bibs", code=1)
     assert first["peek"]["standing"] == "DOES NOT HOLD UP"
     assert first["peek"]["verdict"] == "REGRESSED"
+    assert first["peek"]["data"].endswith("(holdout), 8 photos")
     assert first["peek"]["searched"]["gain"] > 0 > first["peek"]["held_out"]["gain"]
     assert (first["repeated"], first["peeks"]) == (False, 1)
     made = len(runs_of(desk))
