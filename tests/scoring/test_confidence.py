@@ -360,3 +360,11 @@ class TestScorecard:
             assert card.metrics()[f"confidence/dropped_{reason}"] == 7.0
         logged = ConfidenceScorecard(kept=3, samples=2).metrics()
         assert (logged["confidence/kept"], logged["confidence/samples"]) == (3.0, 2.0)
+
+
+def test_a_list_with_something_else_among_its_tokens_has_no_bins() -> None:
+    tokens = ["<|coord_1|>", "<|coord_2|>", "<|coord_3|>", "<|coord_4|>"]
+    assert read_bins(tokens) == (1, 2, 3, 4)
+    others: tuple[object, ...] = ([5], {}, "coord", None)
+    for odd in others:
+        assert read_bins([*tokens[:2], odd, tokens[3]]) is None

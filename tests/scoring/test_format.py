@@ -140,3 +140,11 @@ def test_sections_of_one_title_are_one_with_both_notes_and_all_rows() -> None:
     assert (weather.title, weather.note) == ("Weather", "1 days lost, 2 days lost")
     assert [row.basis for row in weather.rows] == ["mean of 1", "mean of 2"]
     assert len(rows.rows) == 4
+
+
+def test_counts_are_written_out_however_large() -> None:
+    text = format_scorecard(FaceScorecard(1234567, 65433, 0, photos=1300000))
+    assert "1234567 of 1300000" in text
+    assert "(1300000 photos, 0 ignored)" in text
+    (weather, _) = shown_sections([Warmth(0.5, lost=2).counted(), Warmth(0.25, 1, 2).counted()])
+    assert weather.rows[1].basis == "mean of 1"

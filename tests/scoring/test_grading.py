@@ -180,6 +180,19 @@ class TestSimilarity:
         assert one_image(other, truth, rules).images[0].matched[0].attribute_similarity == 1.0
 
 
+def test_only_labels_that_are_alike_but_for_their_case_share_attributes() -> None:
+    rules = GradingRules(attributes={"bus": ["line"], "Car": ["color"]}, ignore_case=True)
+    assert [list(rules.compared(label)) for label in ("car", "BUS", "tram")] == [["color"], ["line"], []]
+    assert GradingRules(attributes={"Car": ["color"]}).compared("car") == ()
+
+
+def test_a_report_as_plain_values_has_every_total() -> None:
+    report = walk_through()
+    kept = report.to_dict()
+    totals = ("matched", "missed", "extra", "overridden", "quality", "precision", "recall", "f_beta", "overall")
+    assert {name: kept[name] for name in totals} == {name: getattr(report, name) for name in totals}
+
+
 class TestOverrides:
     @pytest.mark.parametrize("score", [0, 100])
     def test_an_override_may_be_all_or_nothing(self, score: float) -> None:
