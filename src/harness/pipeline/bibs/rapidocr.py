@@ -186,6 +186,8 @@ class RapidOcr:
 
 @lru_cache(maxsize=2)
 def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
+    for weights in (detector, recognizer):
+        weights.locate()  # says how to install them, where the import would only fail
     from rapidocr import RapidOCR
 
     engine = RapidOCR(
