@@ -38,6 +38,9 @@ PATIENCE = 5.0
 
 Outcome = Literal["killed", "survived", "timed out"]
 
+#: Tests of what modules declare: they look at what an import made, and execute nothing of the module itself.
+OF_DECLARATIONS = ("tests/scoring/test_declared.py",)
+
 
 @dataclass
 class Clean:
@@ -60,6 +63,7 @@ class Clean:
         changed = {(path, line) for line in range(mutant.first, mutant.last + 1)}
         if mutant.at_import or changed & self.imported:
             files = {_file_of(test) for test in usable if any(name == path for name, _ in self.lines[test])}
+            files |= {_file_of(test) for test in usable if _file_of(test) in OF_DECLARATIONS}
             tests = [test for test in usable if _file_of(test) in files or not files]
         else:
             tests = [test for test in usable if changed & self.lines[test]]

@@ -90,6 +90,14 @@ def test_rates_rows_and_notes(card: type[Scorecard]) -> None:
     assert [m for s in declared.sections for m in s.metrics if not m.endswith("/ap")] == labelled
 
 
+def test_a_count_is_logged_under_a_name_of_its_own() -> None:
+    cards = [card.DECLARED for card in RATES]
+    names = [name for card in cards for name in (*card.counts.values(), *card.metrics)]
+    assert len(names) == len(set(names))
+    assert LinkScorecard.DECLARED.counts["bib_missed"] == "count/link_fn_bib_missed"
+    assert BibScorecard.DECLARED.counts["ocr_partial"] == "count/ocr_partial"
+
+
 def test_ledgers_are_of_what_a_person_looks_for_on_a_photo() -> None:
     cards = (NumberScorecard, BibScorecard, FaceScorecard, LinkScorecard)
     ledgers = {card.DECLARED.name: card.DECLARED.ledger for card in cards}

@@ -146,3 +146,11 @@ def test_thresholds_are_above_0_and_at_most_1(wrong: float) -> None:
         Thresholds(wrong, 0.5)
     with pytest.raises(ValueError, match="face_iou is"):
         Thresholds(0.5, wrong)
+
+
+def test_a_box_needs_width_and_height_to_be_matched() -> None:
+    flat, thin = (FaceBox(x=0.0, y=0.2, w=w, h=h) for w, h in ((0.2, 0.0), (0.0, 0.2)))
+    for box in (flat, thin):
+        card = score_faces([box], [face(0.0)])
+        assert (card.detection_tp, card.detection_fp, card.detection_fn) == (0, 0, 1)
+        assert score_faces([face(0.0)], [box]).detection_fn == 0

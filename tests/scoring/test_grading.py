@@ -382,3 +382,10 @@ def one_iou(a: Annotation, b: Annotation) -> float:
     height = min(a.box[1] + a.box[3], b.box[1] + b.box[3]) - max(a.box[1], b.box[1])
     common = max(width, 0) * max(height, 0)
     return common / (a.box[2] * a.box[3] + b.box[2] * b.box[3] - common)
+
+
+@pytest.mark.parametrize("blend", [0.0, 1.0])
+def test_a_grade_may_be_all_quality_or_all_completeness(blend: float) -> None:
+    rules = GradingRules(blend=blend)
+    report = one_image([note("g1"), note("g2", THERE)], [note("s1")], rules)
+    assert report.overall == pytest.approx(report.quality if blend else 100 * report.f_beta)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.scoring import BibBox, NumberScorecard, number_status, tally_numbers
+from harness.scoring.numbers import read_numbers
 from harness.types import PhotoLabels, PhotoPrediction
 
 
@@ -48,3 +49,8 @@ def test_counts_over_photos() -> None:
     assert card.number_f1 == card.metrics()["number/f1"] == pytest.approx(2 / 3)
     assert card.pass_rate == card.metrics()["number/pass_rate"] == pytest.approx(2 / 3)
     assert NumberScorecard.from_dict(card.to_dict()) == card
+
+
+def test_a_reading_of_blanks_is_no_number() -> None:
+    seen = PhotoPrediction(bibs=(BibBox(x=0, y=0, w=1, h=1, number="  "), BibBox(x=0, y=0, w=1, h=1, number=" 417 ")))
+    assert read_numbers(seen) == {"417"}
