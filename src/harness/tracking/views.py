@@ -24,14 +24,15 @@ _RUNS_SHOWN = 20
 def start_page(store: OpenStore) -> str:
     """The chart of the last sweep, or the table of all runs where there was none; keeps the view that it shows."""
     sweep_id = last_sweep(store)
-    state = _state(sweep_filter(sweep_id) if sweep_id else "", _declared(store))
+    search = sweep_filter(sweep_id) if sweep_id else ""
+    state = _state(search, _declared(store, search))
     store.client.set_experiment_tag(store.runs_experiment, _TAG, json.dumps(state, separators=(",", ":")))
     return runs_page(store.runs_experiment, chart=bool(sweep_id), view=VIEW)
 
 
-def _declared(store: OpenStore) -> dict[str, Any]:
-    """What the scorecards of the newest run declare."""
-    newest = store.client.search_runs([store.runs_experiment], max_results=1, order_by=["start_time DESC"])
+def _declared(store: OpenStore, search: str) -> dict[str, Any]:
+    """What the scorecards of the newest of the runs that are shown declare."""
+    newest = store.client.search_runs([store.runs_experiment], search, max_results=1, order_by=["start_time DESC"])
     return declared_by(newest[0].data.tags) if newest else dict(FIRST_DECLARED)
 
 
@@ -61,6 +62,7 @@ def _state(search: str, declared: dict[str, Any]) -> dict[str, Any]:
         "compareRunSections": [
             {"uuid": key, "name": name, "display": True, "isReordered": True, "deleted": False, "isGenerated": False}
             for key, name in sections.items()
+            if any(card["metricSectionId"] == key for card in charts)
         ],
         "isAccordionReordered": True,
     }
