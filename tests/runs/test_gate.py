@@ -221,8 +221,12 @@ def test_what_cannot_be_compared_is_not_and_the_difference_is_named(other: Bench
 def test_runs_without_a_task_in_common_are_incomparable() -> None:
     photos = benchmark_run(GOOD)
     tables = replace(photos, tasks={"tables": TaskRun(TaskData("x", "", "t" * 64), "table")})
-    assert judge(gate(), photos, replace(photos, tasks={})).verdict is Verdict.INCOMPARABLE
-    assert judge(gate(), tables, photos).verdict is Verdict.INCOMPLETE
+    for run, base, reason in (
+        (tables, photos, "the baseline evaluates photos, this run tables"),
+        (photos, tables, "the baseline evaluates tables, this run photos"),
+    ):
+        judgement = judge(gate(), run, base)
+        assert (judgement.verdict, judgement.reasons) == (Verdict.INCOMPARABLE, (reason,))
 
 
 def test_the_scorecards_declare_what_is_gated_and_a_gate_changes_it() -> None:

@@ -159,6 +159,9 @@ def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, se
         return Judgement(Verdict.INCOMPLETE, (candidate.shortfall, *candidate.failures))
     if baseline is None:
         return Judgement(Verdict.NO_BASELINE, ("no run is pinned as the baseline yet",))
+    if not candidate.tasks.keys() & baseline.tasks.keys():
+        theirs, ours = ", ".join(baseline.tasks), ", ".join(candidate.tasks)
+        return Judgement(Verdict.INCOMPARABLE, (f"the baseline evaluates {theirs}, this run {ours}",))
     if missing := tuple(_missing(candidate, baseline)):
         return Judgement(Verdict.INCOMPLETE, missing)
     if differences := tuple(_differences(candidate, baseline)):
@@ -233,8 +236,6 @@ def _differences(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[st
     """What makes two runs incomparable, in words."""
     ours, theirs = candidate.metadata, baseline.metadata
     shared = sorted(candidate.tasks.keys() & baseline.tasks.keys())
-    if not shared:
-        yield f"the baseline evaluates {', '.join(baseline.tasks)}, this run {', '.join(candidate.tasks)}"
     for name in shared:
         before, after = baseline.tasks[name].data, candidate.tasks[name].data
         if before.digest != after.digest:
