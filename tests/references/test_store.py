@@ -145,13 +145,8 @@ def test_a_broken_journal_is_refused_by_name(tmp_path: Path) -> None:
             store.contents()
 
 
-@pytest.mark.parametrize("room_for", [0, 2])
-def test_a_full_disk_is_told_and_leaves_the_old_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room_for: int
-) -> None:
-    """Also where the journal, small as it is, still fitted: it and its folder are synced first."""
-    store = make_store(tmp_path / "set")
-    before = view(store, PHOTO)
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, room_for: int) -> None:
+    """Let so many more syncs through, and have no room for the next one."""
     fsync, calls = os.fsync, iter(range(100))
 
     def full(file: int) -> None:
@@ -160,6 +155,16 @@ def test_a_full_disk_is_told_and_leaves_the_old_labels(
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", full)
+
+
+@pytest.mark.parametrize("room_for", [0, 2])
+def test_a_full_disk_is_told_and_leaves_the_old_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room_for: int
+) -> None:
+    """Also where the journal, small as it is, still fitted: it and its folder are synced first."""
+    store = make_store(tmp_path / "set")
+    before = view(store, PHOTO)
+    fill_the_disk(monkeypatch, room_for)
     with pytest.raises(ReferenceSetError, match="cannot be written: No space left"):
         save_bibs(store, PHOTO, BibLabels(labeled=True, boxes=before.bibs.boxes[1:]), before.revisions)
     monkeypatch.undo()
@@ -173,14 +178,7 @@ def test_a_disk_that_fills_up_between_two_files_leaves_the_journal_for_the_next_
     """The bibs are new and the links are old: taking the journal away would leave links to boxes that are gone."""
     store = make_store(tmp_path / "set")
     before = view(store, PHOTO)
-    fsync, calls = os.fsync, iter(range(100))
-
-    def full(file: int) -> None:
-        if next(calls) == room_for:
-            raise OSError(28, "No space left on device")
-        fsync(file)
-
-    monkeypatch.setattr(os, "fsync", full)
+    fill_the_disk(monkeypatch, room_for)
     labels = BibLabels(labeled=True, boxes=before.bibs.boxes[1:])
     with pytest.raises(ReferenceSetError, match="cannot be written: No space left"):
         save_bibs(store, PHOTO, labels, before.revisions)
