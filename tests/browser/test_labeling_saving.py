@@ -189,3 +189,24 @@ def test_a_frozen_set_is_shown_and_never_changed(tiny_set: Path, tmp_path: Path,
     expect(page.locator("#boxes [role=option]")).to_have_count(1)
     assert server.photo(sha256) == before
     server.stop()
+
+
+#: Every save takes a second to reach the server, as over a bad network.
+SLOW_SAVES = """
+const quick = window.fetch;
+window.fetch = async (address, options) => {
+  if ((options?.method ?? "GET") !== "GET") await new Promise((resolve) => setTimeout(resolve, 1000));
+  return quick(address, options);
+};
+"""
+
+
+def test_done_waits_for_a_save_that_is_under_way(ghost_server: LabelServer, page: Page) -> None:
+    page.add_init_script(SLOW_SAVES)
+    near = ghost_server.photos()[0]
+    open_editor(page, ghost_server, f"/labels/{near}")
+    page.locator("#accept-all").click()
+    expect(page.locator("#saving")).to_have_attribute("data-state", "saving")
+    page.keyboard.press("d")
+    expect(page.locator("#photo-name")).not_to_have_text("sample_03.jpg")
+    assert ghost_server.photo(near)["bibs"]["labeled"]

@@ -7,7 +7,7 @@
  * @typedef {{kind: "saved", base: unknown} | {kind: "conflict", theirs: any}
  *   | {kind: "refused", message: string} | {kind: "away"}} Answer
  * @typedef {{photo: string, doc: any, base: any, state: SaveState, message: string, theirs: any, tries: number,
- *   sent: any, timer: any}} Entry
+ *   sent: any, request: Promise<void> | null, timer: any}} Entry
  * @typedef {{send: (photo: string, doc: any, base: any) => Promise<Answer>, keep: import("./drafts.js").Drafts,
  *   changed: (entry: Entry) => void, delay?: number}} Options
  */
@@ -67,6 +67,7 @@ export class Autosave {
       theirs: null,
       tries: 0,
       sent: null,
+      request: null,
       timer: 0,
     };
     this.entries.set(photo, entry);
@@ -75,7 +76,14 @@ export class Autosave {
 
   /** Send what waits, without waiting. Resolves when every request has been answered. */
   async flush() {
-    await Promise.all([...this.entries.values()].filter((e) => e.state !== "conflict").map((e) => this.#send(e)));
+    await Promise.all([...this.entries.values()].filter((e) => e.state !== "conflict").map((e) => this.#settle(e)));
+  }
+
+  /** Wait for the request that is under way, and send what was edited since it left. @param {Entry} entry */
+  async #settle(entry) {
+    do {
+      await this.#send(entry);
+    } while (this.entries.get(entry.photo) === entry && entry.state === "waiting");
   }
 
   /**
@@ -116,9 +124,17 @@ export class Autosave {
     entry.timer = setTimeout(() => void this.#send(entry), delay);
   }
 
-  /** @param {Entry} entry */
+  /** Send an entry, unless it is on its way; resolves when the server has answered. @param {Entry} entry */
   async #send(entry) {
-    if (entry.sent || this.entries.get(entry.photo) !== entry) return;
+    if (this.entries.get(entry.photo) !== entry) return;
+    entry.request ??= this.#request(entry).finally(() => {
+      entry.request = null;
+    });
+    await entry.request;
+  }
+
+  /** @param {Entry} entry */
+  async #request(entry) {
     clearTimeout(entry.timer);
     entry.sent = entry.doc;
     if (entry.state !== "away") entry.state = "saving";
