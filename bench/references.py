@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import best_of, row, show
-from harness.cli.sets import compose_staging, open_store
+from harness.cli.sets import compose_staging, open_set
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -29,6 +29,7 @@ from harness.references.files import (
     PhotoIndex,
     write_file,
 )
+from harness.references.groups import groups_of
 from harness.references.labels import save_bibs, view
 from harness.references.stats import count
 from harness.references.store import LabelStore
@@ -63,8 +64,9 @@ def make(root: Path) -> list[str]:
 
 def stats(root: Path) -> None:
     """What the command does, without its printing."""
-    store = open_store(compose_staging([f"references.root={root}"]))
-    assert count(store.contents()).bib_boxes == PHOTOS * BOXES
+    store, references = open_set(compose_staging([f"references.root={root}"]))
+    contents = store.contents()
+    assert count(contents, groups_of(contents, store.root, references.groups)).bib_boxes == PHOTOS * BOXES
 
 
 def measure() -> list[dict[str, Any]]:

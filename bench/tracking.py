@@ -27,7 +27,7 @@ from harness.runs.archive import write_run
 from harness.runs.comparison import Comparison
 from harness.runs.gate import judge
 from harness.runs.plan import Showing, Shown
-from harness.runs.records import archive, describe, result_tags, run_tags
+from harness.runs.records import archive, describe, plan_code, result_tags, run_tags
 from harness.tasks.photos.predicting import predict
 from harness.tasks.photos.scores import score
 from harness.tasks.photos.section import show_photos
@@ -97,22 +97,24 @@ def _beside_the_run(store: OpenStore, folder: Path) -> list[dict[str, Any]]:
     def show(showing: Showing) -> Shown:
         return show_photos(showing, photos, scores, thresholds, (), lambda path, _: read_photo(path, true[path]))
 
-    results = {task.name: photos_result(task.data(), photos, (), scores, 0, show)}
-    run = archive(spec, results, "")
+    results = {task.name: photos_result(task.data(), photos, (), scores, show)}
+    code = plan_code(spec)
+    tags = run_tags(spec, "", code)
+    run = archive(spec, results, tags)
     judgement = judge(spec.gate, run, run)
     report = RunReport(run, judgement, Comparison(run, run, judgement, (), ()), "", {}, spec.config_yaml)
     report_seconds = _timed(lambda: write_report(folder, report, results, ()))
 
     def log() -> None:
-        with tracked_run(store, store.runs_experiment, "fast", run_tags(spec, "")) as tracked:
-            run = archive(spec, results, "")
+        with tracked_run(store, store.runs_experiment, "fast", tags) as tracked:
+            run = archive(spec, results, tags)
             judgement = judge(spec.gate, run, None)
             write_run(folder, run)
             tracked.log(
                 RunRecord(
                     params=spec.params,
                     metrics=run.metrics,
-                    tags=result_tags(run, results, judgement, None),
+                    tags=result_tags(run, results),
                     description=describe(run, judgement),
                     curves=results[task.name].curves,
                     files=folder,

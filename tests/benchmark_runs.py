@@ -31,14 +31,14 @@ METADATA = RunMetadata(
 )
 
 
-def gate(strict: bool = False, **rules: Rule) -> Gate:
+def gate(strict: bool = False, proof: bool = False, **rules: Rule) -> Gate:
     """A gate over `section__metric` rules alone; by default over the recall of faces."""
     chosen = rules or {"face__recall": Rule()}
     metrics: dict[str, dict[str, RuleChange]] = {}
     for name, rule in chosen.items():
         section, _, metric = name.partition("__")
         metrics.setdefault(section, {})[metric] = RuleChange(**asdict(rule))
-    return Gate(strict, metrics, declared=False)
+    return Gate(strict, metrics, declared=False, proof=proof)
 
 
 def benchmark_run(
@@ -50,6 +50,7 @@ def benchmark_run(
     **metadata: Any,
 ) -> BenchmarkRun:
     """A run with a face scorecard, and a number scorecard where numbers are given; photos are named by their place.
+    Runs with the same counts predict the same.
 
     `tasks` are what it has evaluated beside the photos.
     """
@@ -70,6 +71,7 @@ def benchmark_run(
         items=items,
         failed=tuple(FailedItem(f"{'f' * 60}{row:04}", name, "not an image") for row, name in enumerate(failed)),
         cards={name: kinds[name](*total).counted() for name, total in totals.items()},
+        predictions=repr((list(faces), list(numbers or ()))),
     )
     run = BenchmarkRun(metadata=meta, metrics={}, tasks={"photos": photos, **(tasks or {})})
     measured = {name: value for card in run.cards.values() for name, value in card.metrics().items()}

@@ -187,6 +187,7 @@ def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     """`harness ...` in an empty folder and in this process: quicker, where how it is started is not the question."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARNESS_CONF", "")  # which --config-dir sets
     monkeypatch.setattr("sys.argv", ["harness"])
 
     def call(*arguments: str) -> Told:

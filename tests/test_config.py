@@ -9,9 +9,10 @@ import pytest
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
-from harness.app import warn_of_idle
+from harness.base.conf import conf_dir
 from harness.base.errors import ConfigError
-from harness.config import build, chosen_keys, compose, conf_dir
+from harness.config import build, chosen_keys, compose
+from harness.showing import warn_of_idle
 
 GROUP_FILES = sorted(path for path in conf_dir().glob("*/*.yaml") if path.parent.name != "preset")
 PRESETS = sorted(path.stem for path in (conf_dir() / "preset").glob("*.yaml"))

@@ -60,7 +60,7 @@ def test_a_change_for_the_worse_is_caught(harness: Harness, lit_set: Path, tmp_p
     assert pinned.out.startswith("Baseline of staging (iteration), data ")
 
     other_seed = harness(*staging(lit_set), "seed=1", "gate=strict")
-    assert (other_seed.code, "Verdict: WITHIN NOISE" in other_seed.out) == (0, True), other_seed.err
+    assert (other_seed.code, "Verdict: NO WORSE" in other_seed.out) == (0, True), other_seed.err
 
     worse = harness(*staging(lit_set), "face.threshold=0.99", "gate=strict")
     assert worse.code == 1
@@ -77,11 +77,11 @@ def test_a_change_for_the_worse_is_caught(harness: Harness, lit_set: Path, tmp_p
     assert {"run.json", "photos.json", "config.yaml"} <= {path.name for path in (tmp_path / "mlruns").rglob("*.*")}
 
     listed = harness("list").out.splitlines()
-    assert [line.split("  ")[-1].strip() for line in listed[1:]] == ["REGRESSED", "WITHIN NOISE", "BASELINE"]
+    assert [line.split("  ")[-1].strip() for line in listed[1:]] == ["REGRESSED", "NO WORSE", "BASELINE"]
     assert [row["verdict"] for row in json.loads(harness("list", "--json").out)] == [
         "REGRESSED",
-        "WITHIN NOISE",
-        "NO BASELINE",
+        "NO WORSE",
+        "BASELINE",
     ]
 
     lost = json.loads(harness("compare", "latest", "--json").out)
@@ -105,7 +105,7 @@ def test_a_change_for_the_worse_is_caught(harness: Harness, lit_set: Path, tmp_p
 
     broken = sorted((lit_set / "photos").iterdir())[0]
     broken.write_bytes(broken.read_bytes()[:3000])
-    incomplete = harness(*staging(lit_set))
+    incomplete = harness(*staging(lit_set), "force=true")
     assert incomplete.code == 1
     assert "Verdict: INCOMPLETE\n  1 of 9 photos could not be evaluated" in incomplete.out
     assert stored_runs(tmp_path)[0].data.tags["verdict"] == "INCOMPLETE"
@@ -135,11 +135,50 @@ def test_a_run_is_made_once_unless_it_is_forced(harness: Harness, tiny_set: Path
     (overview,) = stored_runs(tmp_path, "sweeps")
     assert overview.data.metrics["jobs"] == 2
 
-    assert harness("baseline").code == 0
-    assert len(stored_runs(tmp_path)) == 4
-    judged = harness(*staging(tiny_set))
-    assert "Verdict: WITHIN NOISE" in judged.out, "a new baseline is a new question"
-    assert len(stored_runs(tmp_path)) == 5
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("store")
+def test_a_judgement_is_made_anew_when_a_baseline_is_pinned_and_when_a_run_is_found_again(
+    harness: Harness, tiny_set: Path, tmp_path: Path
+) -> None:
+    def tags(run_id: str) -> dict[str, str]:
+        return next(run for run in stored_runs(tmp_path) if run.info.run_id == run_id).data.tags
+
+    def report(run_id: str) -> str:
+        return next((tmp_path / "mlruns").rglob(f"{run_id}/artifacts/report.html")).read_text()
+
+    assert harness(*staging(tiny_set)).code == 0
+    assert harness(*staging(tiny_set), "seed=1").code == 0
+    later, first = (run.info.run_id for run in stored_runs(tmp_path))
+    assert tags(later)["verdict"] == "NO BASELINE"
+
+    pinned = harness("baseline", first)
+    assert "1 run on these data judged anew against it" in pinned.out
+    assert (tags(later)["verdict"], tags(later)["verdict.baseline"]) == ("NO WORSE", first)
+    assert "NO WORSE" in tags(later)["mlflow.note.content"]
+    assert report(later).count('id="judged-anew"') == 1
+    assert f"<code>{first}</code>. All below is about the earlier judgement." in report(later)
+    assert tags(first)["verdict"] == "BASELINE", "a baseline is not judged against itself"
+    assert "verdict.face/recall" not in tags(first)
+    assert "**Verdict: BASELINE**" in tags(first)["mlflow.note.content"]
+    assert "Pinned as the baseline. All below is about the earlier judgement." in report(first)
+    found_again = harness(*staging(tiny_set), "gate=strict")
+    assert (found_again.code, "Verdict: BASELINE" in found_again.out) == (0, True)
+
+    again = harness(*staging(tiny_set), "seed=1")
+    assert "Nothing has changed" in again.out
+    assert "judged-anew" in report(later), "the judgement stands, and so does the report"
+    stricter = harness(*staging(tiny_set), "seed=1", "gate.metrics.face.f1.absolute=0.5")
+    assert "Nothing has changed" in stricter.out, "the rules of the gate change the judgement and not the run"
+    assert "judged-anew" not in report(later), "the report is written anew with the judgement"
+    assert "NO WORSE" in report(later)
+    assert len(stored_runs(tmp_path)) == 2
+
+    assert harness("baseline", "-f", later).code == 0
+    assert tags(later)["verdict"] == "BASELINE"
+    assert (tags(first)["verdict"], tags(first)["verdict.baseline"]) == ("NO WORSE", later), "judged like the others"
+    assert harness("baseline", "-f", first).code == 0
+    assert (tags(first)["verdict"], tags(later)["verdict"]) == ("BASELINE", "NO WORSE")
 
 
 @pytest.mark.slow

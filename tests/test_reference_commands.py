@@ -22,6 +22,61 @@ def test_stats_in_words_and_as_json(run_harness: RunHarness, tiny_set: Path) -> 
     assert counts["identities"] == {"P001": 1, "P005": 1, "P006": 1}
 
 
+def test_stats_tell_groups_origins_and_what_to_review(run_harness: RunHarness, tiny_set: Path) -> None:
+    break_a_group(tiny_set)
+    faces = tiny_set / "face_ground_truth.json"
+    faces.write_text(faces.read_text().replace('"labeled":true', '"labeled":false', 1))
+    shown = run_harness("stats", f"references.root={tiny_set}").stdout
+    assert "groups                    2" in shown
+    assert "broken by split           1" in shown
+    assert "split --by-group" in shown
+    assert "To review: 1 photo that an older rule took for complete" in shown
+    assert "unknown      2      3" in shown
+    counts = json.loads(run_harness("stats", "--json", f"references.root={tiny_set}").stdout)
+    assert counts["groups"]["joined"] == {"imported": 1, "burst": 0, "runner": 0}
+    assert (counts["groups"]["broken"], list(counts["review"].values())) == (1, ["P001.jpg"])
+    alone = run_harness("stats", "--json", f"references.root={tiny_set}", "references.groups=photo").stdout
+    assert json.loads(alone)["groups"]["groups"] == 3
+
+
+def break_a_group(root: Path) -> None:
+    """The first two photos are a group, and in different splits."""
+    index = root / "photo_index.json"
+    content = json.loads(index.read_text())
+    first, second, _ = content["photos"].values()
+    first["group"] = second["group"] = "finish"
+    second["split"] = "holdout"
+    index.write_text(json.dumps(content))
+
+
+def test_split_shows_asks_and_moves(run_harness: RunHarness, tiny_set: Path) -> None:
+    root = f"references.root={tiny_set}"
+    break_a_group(tiny_set)
+    before = (tiny_set / "photo_index.json").read_text()
+    shown = run_harness("split", "--by-group", "--dry-run", root)
+    assert "1 photo of 1 group in another split than most of the group" in shown.stdout
+    assert "P005.jpg: holdout -> iteration" in shown.stdout
+    asked = run_harness("split", "--by-group", root)
+    assert (asked.returncode, "say -f" in asked.stderr) == (2, True)
+    assert (tiny_set / "photo_index.json").read_text() == before
+    moved = json.loads(run_harness("split", "--by-group", "-f", "--json", root).stdout)
+    assert (moved["broken"], list(moved["moves"].values()), moved["moved"]) == (1, ["iteration"], True)
+    assert "the split breaks no group" in run_harness("split", "--by-group", root).stdout
+    frozen = run_harness("split", "--by-group", "references=frozen", root)
+    assert (frozen.returncode, "references=staging alone" in frozen.stderr) == (2, True)
+
+
+def test_freeze_for_some_dimensions(run_harness: RunHarness, tiny_set: Path) -> None:
+    root = f"references.root={tiny_set}"
+    (tiny_set / "bib_face_links.json").write_text('{"photos": {}}')
+    frozen = run_harness("freeze", root, "--name", "faces", "--for", "faces")
+    assert "Frozen faces: 3 photos (3 iteration, 0 holdout), for faces alone" in frozen.stdout, frozen.stderr
+    (listed,) = json.loads(run_harness("frozen-list", "--json", root).stdout)
+    assert (listed["dimensions"], listed["groups"]) == (["faces"], {"cut": 0, "joined": listed["groups"]["joined"]})
+    wrong = run_harness("freeze", root, "--name", "x", "--for", "faces,hats")
+    assert (wrong.returncode, "'hats' is none of them" in wrong.stderr) == (1, True)
+
+
 def test_freeze_list_and_a_touched_set(run_harness: RunHarness, tiny_set: Path) -> None:
     root = f"references.root={tiny_set}"
     links = tiny_set / "bib_face_links.json"
@@ -84,9 +139,9 @@ def test_scan_export_and_import(run_harness: RunHarness, work: Path, tiny_set: P
         (["stats", "references=sample"], 2, "works on references=staging"),
         (["freeze"], 2, "--name"),
         (["freeze", "--name", "v1"], 1, "no reference set"),
-        (["import", "--format", "coco", "nowhere"], 1, "nowhere: no such file or folder"),
+        (["import", "--format", "coco", "nowhere"], 2, "nowhere: no such file or folder"),
         (["import", "--format", "xml", "."], 2, "invalid choice: 'xml'"),
-        (["prepare", "nowhere"], 1, "nowhere: no such file or folder"),
+        (["prepare", "nowhere"], 2, "nowhere: no such file or folder"),
         (["export", "--format", "coco", "out"], 1, "no reference set"),
         (["stats", "--jsn"], 2, "unrecognized arguments: --jsn"),
         (["references=frozen", "references.name=v9"], 1, "references.name: no frozen set v9"),

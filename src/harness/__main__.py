@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from harness.base.conf import take_config_dir
 from harness.base.errors import HarnessError
 
 INTERRUPTED = 130
@@ -22,8 +23,12 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """A first argument that is a plain word is a command; anything else is a run. Returns the exit code."""
+    """A first argument that is a plain word is a command; anything else is a run. Returns the exit code.
+
+    `--config-dir DIR` may stand anywhere and is for all of them.
+    """
     try:
+        arguments = take_config_dir(arguments)
         if arguments and arguments[0] in ("-h", "--help"):
             from harness.cli.help import overview
 

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import os
 import secrets
-import shlex
 import shutil
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import hydra
+from hydra._internal.hydra import Hydra
+from hydra._internal.utils import _run_app, get_args_parser
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.base.errors import ConfigError, GateError, HarnessError, IncompleteError
+from harness.base.errors import ConfigError, HarnessError
 from harness.base.texts import COMMAND
-from harness.config import RunSpec, build, chosen_keys, compose, conf_dir, explain, instantiate, open_overrides
+from harness.composition import Loader
+from harness.config import build, compose, instantiate, open_overrides, shadow_lines
+from harness.explaining import explain
+from harness.showing import in_name, run_and_show, store_words
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
-#: Overrides that stand in a run's tags and are no part of its name.
-_NOT_IN_NAME = ("sweep_id=", "tracking", "references", "note=", "force=", "gate", "hydra")
 
 
 def run_app(arguments: Sequence[str]) -> int:
@@ -70,58 +73,47 @@ def _sweep_job(config: DictConfig) -> None:
 
 
 def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> None:
-    sys.argv = ["harness", *open_overrides(arguments)]
+    """What `hydra.main` does with its command line, on our loader."""
+    parser = get_args_parser()
+    given = parser.parse_args(open_overrides(arguments))
+    if given.config_path or given.config_name or given.experimental_rerun:
+        raise ConfigError("--config-path, --config-name, --experimental-rerun: not here; --config-dir adds a folder")
+    if sum(map(bool, (given.run, given.multirun, given.cfg, given.info, given.shell_completion))) > 1:
+        raise ConfigError("--run, --multirun, --cfg, --info, --shell-completion: only one of them at a time")
+    hydra = Hydra(task_name="harness", config_loader=Loader())
+    GlobalHydra.instance().clear()
+    GlobalHydra.instance().initialize(hydra)
     try:
-        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
+        _do(hydra, job, parser, given)
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from error
+    finally:
+        GlobalHydra.instance().clear()
+
+
+def _do(hydra: Hydra, job: Callable[[DictConfig], None], parser: ArgumentParser, given: Namespace) -> None:
+    name, overrides = "config", given.overrides
+    if given.help:
+        hydra.app_help(config_name=name, args_parser=parser, args=given)
+    elif given.hydra_help:
+        hydra.hydra_help(config_name=name, args_parser=parser, args=given)
+    elif given.cfg:
+        for line in shadow_lines(compose(overrides)):
+            print(f"harness: {line}", file=sys.stderr, flush=True)
+        hydra.show_cfg(name, overrides, given.cfg, given.package, given.resolve)
+    elif given.shell_completion:
+        hydra.shell_completion(config_name=name, overrides=overrides)
+    elif given.info:
+        hydra.show_info(given.info, config_name=name, overrides=overrides)
+    else:
+        mode = hydra.get_mode(config_name=name, overrides=overrides)
+        _run_app(not given.multirun, given.multirun, mode, hydra, name, job, overrides)
 
 
 def _job(config: DictConfig) -> None:
-    """One run: evaluate and show. Raises where the run is incomplete, so that every launcher reports it."""
-    from harness.evaluate import evaluate
-    from harness.runs.gate import Verdict
-    from harness.runs.records import run_name
-    from harness.runs.verdicts import text_judgement
-    from harness.scoring.speed import SECONDS
-
+    """One run: evaluate and show."""
     typed = HydraConfig.get().overrides.task
-    spec = build(config, [item for item in typed if not item.startswith(_NOT_IN_NAME)])
-    store = _store_words(typed)
-    print(f"\n{run_name(spec)}", flush=True)
-    result = evaluate(spec)
-    run, judgement = result.run, result.judgement
-    data = run.metadata
-    took = f", pipeline {run.metrics[SECONDS]:.1f} s" if SECONDS in run.metrics else ""
-    print(f"{run.described()}, data {data.data_digest[:12]}{took}\n\n{run.text()}\n")
-    print(f"{text_judgement(judgement)}\n")
-    if result.reused:
-        print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
-    if judgement.verdict is Verdict.NO_BASELINE:
-        print(f"To judge later runs against this one: {COMMAND} baseline {result.run_id[:8]}{store}\n")
-    print(f"MLflow run {result.run_id}   see it with: {COMMAND} mlflow{store}", flush=True)
-    warn_of_idle(spec, run.idle_steps)
-    if not run.complete:
-        listed = "\n".join(f"  {failure}" for failure in run.failures)
-        raise IncompleteError(f"INCOMPLETE: {run.shortfall}:\n{listed}")
-    if spec.gate.fails(judgement.verdict):
-        raise GateError(f"gate=strict: {judgement.verdict}")
-
-
-def warn_of_idle(spec: RunSpec, steps: Sequence[str]) -> None:
-    """Name the steps that did nothing though somebody asked for them. Those that a backend has on by itself are a
-    safety net, and stand in the run's tag and report alone."""
-    chosen = chosen_keys(spec) if steps else frozenset()
-    asked_for = [step for step in steps if any(f"{step}.".startswith(f"{key}.") for key in chosen)]
-    if asked_for:
-        listed = ", ".join(asked_for)
-        print(f"harness: switched on, but without effect on any photo: {listed}", file=sys.stderr, flush=True)
-
-
-def _store_words(arguments: Sequence[str]) -> str:
-    """What a suggested command needs in order to find the store that this one was given."""
-    words = [item for item in arguments if item.startswith("tracking")]
-    return f" {shlex.join(words)}" if words else ""
+    run_and_show(build(config, in_name(typed)), typed)
 
 
 def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
@@ -139,9 +131,11 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         shutil.rmtree(Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id, ignore_errors=True)
         return
     print(f"\nSweep {sweep_id}: {len(overview.findings.jobs)} runs\n\n{overview.table}\n")
+    if overview.findings.best:
+        print(f"Best: {overview.findings.best}.\n")
     for warning in overview.findings.warnings:
         print(f"harness: {warning}", file=sys.stderr, flush=True)
     print(
-        f"MLflow overview {overview.run_id}   compare the runs with: {COMMAND} mlflow{_store_words(arguments)}",
+        f"MLflow overview {overview.run_id}   compare the runs with: {COMMAND} mlflow{store_words(arguments)}",
         flush=True,
     )

@@ -7,28 +7,38 @@ ranges. So the YAML is the registry, and a backend's own class says what can be 
 from __future__ import annotations
 
 import copy
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.config_store import ConfigStore
-from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
-from omegaconf import MISSING, DictConfig, OmegaConf
-from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
-from pydantic import TypeAdapter, ValidationError
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import MISSING, DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import ValidationError
 
-from harness.base.checks import first_error
+from harness.base import conf
 from harness.base.errors import ConfigError
-from harness.runs.plan import Plan
+from harness.base.objects import check_frozen, check_interface, make_object
+from harness.composition import Loader
+from harness.explaining import FILLED_IN, explain, misfit, place_of
+from harness.runs.plan import TIMINGS, Plan, Timing
 
 if TYPE_CHECKING:
     from harness.pipeline import Pipeline
     from harness.runs.plan import Task
+    from harness.tasks.photos.prediction_files import PredictionsFile
     from harness.tasks.photos.task import PhotosTask
     from harness.tracking.store import Store
+
+
+@dataclass
+class HoldoutConfig:
+    """What is shown of a run on a holdout: the verdict alone, or everything."""
+
+    show: bool = False
 
 
 @dataclass
@@ -40,6 +50,8 @@ class HarnessConfig:
     note: str = ""
     force: bool = False
     sweep_id: str | None = None
+    timing: str = "auto"
+    holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     references: Any = MISSING
     bib: Any = MISSING
     face: Any = MISSING
@@ -48,12 +60,32 @@ class HarnessConfig:
     cache: Any = MISSING
     confidence: Any = MISSING
     tables: Any = MISSING
+    task: Any = MISSING
     gate: Any = MISSING
     tracking: Any = MISSING
+    #: The backends that the preset is made for, by group; what it says about others is left out.
+    tuned_for: Any = field(default_factory=dict)
+    #: The files that replace others of the same name, each with a digest. Whoever composes fills it in.
+    shadowed: list[str] = field(default_factory=list)
+    #: The choice of each group, as `face: yunet`. Whoever composes fills it in.
+    chosen: dict[str, str] = field(default_factory=dict)
 
 
-#: The groups that name what a run evaluates. `references` names photos, which the pipeline is run on.
-TASKS = ("references", "tables", "confidence")
+#: The groups that name what a run evaluates. `references` names photos, which the pipeline is run on; `task` is for
+#: tasks from outside.
+TASKS = ("references", "tables", "confidence", "task")
+#: What the class behind a choice has to have, and what it is called then.
+INTERFACES = {
+    "references": ("reference set", ("load",)),
+    "bib": ("bib reader", ("CHEAP", "models", "load", "read")),
+    "face": ("face detector", ("CHEAP", "models", "load", "detect")),
+    "link": ("linker", ("link",)),
+    "task": ("task", ("name", "declares", "data", "inputs", "thresholds", "tags", "load", "evaluate")),
+}
+#: The stages of the pipeline.
+STAGES = ("bib", "face", "link")
+#: The keys that describe the pipeline and its cache.
+_PIPELINE = ("preset", *STAGES, "cache")
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 
@@ -75,20 +107,40 @@ class RunSpec(Plan):
         return found
 
 
-def conf_dir() -> Path:
-    """The config folder: inside an installed wheel, or at the root of a checkout."""
-    packaged = Path(__file__).parent / "conf"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "conf"
-
-
 def compose(overrides: Sequence[str] = ()) -> DictConfig:
     """The config that the given overrides select, for commands that are not a run."""
+    config = _load(overrides)
+    with open_dict(config):
+        del config["hydra"]
+    return config
+
+
+def chosen_files(overrides: Sequence[str] = ()) -> dict[str, str]:
+    """The choice of each group that the given overrides select: `face` -> `yunet`."""
+    return dict(_load(overrides).chosen)
+
+
+def _load(overrides: Sequence[str]) -> DictConfig:
+    """A config with Hydra's own part. It needs nothing that is set up before, inside a job of Hydra or out of it."""
+    try:
+        return Loader().load_configuration("config", open_overrides(overrides), RunMode.RUN, from_shell=False)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain(error)) from error
+
+
+def compose_choice(group: str, choice: str, overrides: Sequence[str] = (), folder: Path | None = None) -> DictConfig:
+    """One choice of one group by itself: no preset sets anything in it, and no other group has to fit.
+
+    It is looked for in `folder`, or in the user's conf folder, before our own.
+    """
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
 
+    ours = f"hydra.searchpath=['file://{conf.conf_dir()}']"
+    first = folder or conf.user_conf() or conf.conf_dir()
     try:
-        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            return hydra_compose("config", overrides=open_overrides(overrides))
+        with initialize_config_dir(str(first.absolute()), version_base="1.3"):
+            return hydra_compose(None, overrides=[ours, f"+{group}={choice}", *overrides])
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from error
 
@@ -120,13 +172,20 @@ def value_at(config: DictConfig, key: str) -> Any:
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
-def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
-    """Check a composed config and turn it into a RunSpec. `overrides` are those the user typed, for the run's name."""
-    tasks, gate = build_tasks(config), instantiate(config, "gate")
+def build(config: DictConfig, overrides: Sequence[str] = (), file: PredictionsFile | None = None) -> RunSpec:
+    """Check a composed config and turn it into a RunSpec. `overrides` are those the user typed, for the run's name.
+    With a `file` of predictions no pipeline is run, and the run has no part of its config."""
+    tasks, gate = build_tasks(config, file), instantiate(config, "gate")
     if wrong := gate.unknown(card for task in tasks for card in task.declares()):
         raise ConfigError(wrong)
+    values: Any = OmegaConf.to_container(config, resolve=True)
+    del values["chosen"]  # for messages alone; the parts of the config say what they are
+    if file is not None:
+        values = {key: value for key, value in values.items() if key not in _PIPELINE}
+        values |= {"pipeline": "file", "predictions": file.params()}
     return RunSpec(
-        preset=config.preset,
+        preset="" if file else config.preset,
+        title=file.path.stem if file else "",
         overrides=tuple(overrides),
         seed=config.seed,
         note=config.note,
@@ -135,12 +194,22 @@ def build(config: DictConfig, overrides: Sequence[str] = ()) -> RunSpec:
         tasks=tasks,
         gate=gate,
         tracking=instantiate(config, "tracking"),
-        params=_flatten(OmegaConf.to_container(config, resolve=True)),
-        config_yaml=OmegaConf.to_yaml(config, resolve=True),
+        params=_flatten(values),
+        config_yaml=OmegaConf.to_yaml(OmegaConf.create(values)),
+        timing=_timing(config.timing),
+        show_holdout=config.holdout.show,
+        shadowed=tuple(config.shadowed),
     )
 
 
-def build_tasks(config: DictConfig) -> tuple[Task, ...]:
+def _timing(given: str) -> Timing:
+    found = next((timing for timing in TIMINGS if timing == given), None)
+    if found is None:
+        raise ConfigError(f"timing={given}: expected one of {', '.join(TIMINGS)}")
+    return found
+
+
+def build_tasks(config: DictConfig, file: PredictionsFile | None = None) -> tuple[Task, ...]:
     """What a composed config evaluates. What is off is not even imported; nothing at all is refused."""
     from harness.tasks import Off
 
@@ -148,71 +217,88 @@ def build_tasks(config: DictConfig) -> tuple[Task, ...]:
     for group in TASKS:
         task = instantiate(config, group)
         if isinstance(task, Off):
+            if group == "references" and file is not None:
+                raise ConfigError(
+                    "references=off: predictions are for photos; choose references=sample, staging or frozen"
+                )
             continue
-        found.append(_photos_task(config, task) if group == "references" else task)
+        found.append(_photos_task(config, task, file) if group == "references" else task)
     if not found:
-        files = {group: sorted((conf_dir() / group).glob("*.yaml")) for group in TASKS}
-        choices = [f"{group}={path.stem}" for group, paths in files.items() for path in paths if path.stem != "off"]
+        choices = [f"{group}={choice}" for group in TASKS for choice in conf.choices(group) if choice != "off"]
         raise ConfigError(f"nothing to evaluate: {', '.join(TASKS)} are all off; choose from {', '.join(choices)}")
+    names = [task.name for task in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"task: two tasks of this run are called {twice[0]}")
     return tuple(found)
 
 
-def _photos_task(config: DictConfig, references: Any) -> PhotosTask:
+def _photos_task(config: DictConfig, references: Any, file: PredictionsFile | None) -> Task:
     from harness.tasks.photos.task import PhotosTask
 
-    return PhotosTask(references, build_pipeline(config), instantiate(config, "scoring"), instantiate(config, "cache"))
+    scoring = instantiate(config, "scoring")
+    if file is not None:
+        from harness.tasks.photos.from_file import FilePhotosTask
+
+        return FilePhotosTask(references, scoring, file)
+    return PhotosTask(references, scoring, build_pipeline(config), instantiate(config, "cache"))
 
 
 def chosen_keys(spec: RunSpec) -> frozenset[str]:
     """The keys that somebody has set: on the command line, or in the preset's file."""
     typed = {item.lstrip("+").partition("=")[0] for item in spec.overrides}
-    preset = conf_dir() / "preset" / f"{spec.preset}.yaml"
-    listed = _flatten(OmegaConf.to_container(OmegaConf.load(preset))) if preset.is_file() else {}
-    return frozenset(typed | listed.keys())
+    return frozenset(typed | (_preset_keys(spec.preset) & spec.params.keys()))
+
+
+def _preset_keys(preset: str) -> set[str]:
+    file = conf.find_choice("preset", preset)
+    return set(_flatten(OmegaConf.to_container(OmegaConf.load(file)))) if file else set()
+
+
+def shadow_lines(config: DictConfig) -> list[str]:
+    """What is to be told of the files that replace others in a composed config."""
+    return [conf.shadow_words(shadow) for shadow in config.shadowed]
 
 
 def build_pipeline(config: DictConfig) -> Pipeline:
     """The pipeline that a composed config describes."""
     from harness.pipeline import Pipeline
 
-    return Pipeline(*(instantiate(config, stage) for stage in ("bib", "face", "link")))
+    return Pipeline(*(instantiate(config, stage) for stage in STAGES))
 
 
 def instantiate(config: DictConfig, group: str) -> Any:
     """Make the object that a group describes, after checking every value against the fields of its class."""
-    from hydra.utils import get_class
+    from harness.tasks import Off
 
-    values = OmegaConf.to_container(config[group], resolve=True)
-    assert isinstance(values, dict)
-    target = get_class(values.pop("_target_"))
     try:
-        return _adapter(target).validate_python(values, extra="forbid")
+        values = OmegaConf.to_container(config[group], resolve=True)
+    except (OmegaConfBaseException, TypeError, ValueError) as error:
+        told = explain(error) if isinstance(error, OmegaConfBaseException) else "it is not chosen"
+        raise ConfigError(f"{group}: {told}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{group}: expected the keys of a choice, got {values!r}")
+    named = {str(key): value for key, value in values.items()}
+    if named.get("_target_") is None:
+        place = place_of(config, group)
+        raise ConfigError(f"{place}: {group} has no _target_; expected the dotted name of a class")
+    try:
+        made = make_object(named, group)
     except ValidationError as error:
-        raise ConfigError(first_error(error, group)) from error
+        raise ConfigError(misfit(config, group, named, error)) from error
+    if group in INTERFACES and not isinstance(made, Off):
+        check_interface(made, group, *INTERFACES[group])
+    if group in STAGES:
+        check_frozen(made, group)
+    return made
 
 
-@cache
-def _adapter(target: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(target)
+def gate_of(config_yaml: str) -> Any:
+    """The gate of a run that is stored with its config."""
+    return instantiate(DictConfig(OmegaConf.create(config_yaml)), "gate")
 
 
-def explain(error: HydraException | OmegaConfBaseException) -> str:
-    """A composition error in a sentence or two that list what exists."""
-    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
-        group, _, choice = error.missing_cfg_file.rpartition("/")
-        return f"{group}={choice}: no such choice; {group} is one of: {', '.join(sorted(error.options))}"
-    if isinstance(error, OverrideParseException):
-        return f"{error.override}: not a valid override: {error.message.splitlines()[0]}"
-    cause = error.__cause__ if isinstance(error, ConfigCompositionException) else error
-    if isinstance(cause, ConfigKeyError | ConfigAttributeError) and isinstance(cause.parent_node, DictConfig):
-        keys = sorted(str(key) for key in cause.parent_node if key != "_target_")
-        parent = str(cause.full_key).rpartition(".")[0]
-        near = difflib.get_close_matches(str(cause.key), keys, n=1)
-        hint = f" Did you mean {'.'.join(filter(None, (parent, near[0])))}?" if near else ""
-        return f"{cause.full_key}: no such key; {parent or 'the config'} has: {', '.join(keys)}.{hint}"
-    if isinstance(cause, OmegaConfBaseException):
-        return f"{cause.full_key}: {str(cause.msg or cause).splitlines()[0]}"
-    return str(error)
+#: The keys of the config that do not say what a run computes: how it is stored or judged, and how it was composed.
+_NOT_COMPUTED = ("tracking", "cache", "gate", "note", "force", "timing", "holdout", *FILLED_IN)
 
 
 def _flatten(node: Any, prefix: str = "") -> dict[str, str]:
@@ -221,6 +307,6 @@ def _flatten(node: Any, prefix: str = "") -> dict[str, str]:
         return {prefix: str(node)}
     flat: dict[str, str] = {}
     for key, value in node.items():
-        if prefix or key not in ("tracking", "cache", "gate", "sweep_id", "note", "force"):
+        if prefix or key not in _NOT_COMPUTED:
             flat |= _flatten(value, f"{prefix}.{key}" if prefix else str(key))
     return flat

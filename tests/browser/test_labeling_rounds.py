@@ -164,3 +164,20 @@ def test_by_mouse(ghost_server: LabelServer, prepared: Path, page: Page) -> None
     expect(page.locator("#freeze-result")).to_contain_text("Frozen by_mouse: 3 photos")
     assert len(load_frozen(prepared, "by_mouse", Split.FULL).photos) == 3
     assert nobody in {photo.sha256 for photo in load_frozen(prepared, "by_mouse", Split.FULL).photos}
+
+
+def test_a_face_that_is_answered_and_saved_is_not_done_until_somebody_says_so(
+    ghost_server: LabelServer, page: Page
+) -> None:
+    crowd = max(ghost_server.photos(), key=lambda photo: len(ghost_server.photo(photo)["ghosts"]["faces"]))
+    suggested = len(ghost_server.photo(crowd)["ghosts"]["faces"])
+    open_editor(page, ghost_server, f"/faces/labels/{crowd}")
+    press(page, "a")
+    saved(page)
+    record = ghost_server.photo(crowd)
+    assert suggested > 1 == len(record["faces"]["boxes"])
+    assert (record["faces"]["labeled"], record["completeness"]["faces"]) == (False, False)
+    expect(page.locator("#labeled")).not_to_be_checked()
+    press(page, "d")
+    page.wait_for_url(lambda address: crowd not in address)
+    assert ghost_server.photo(crowd)["completeness"]["faces"]

@@ -7,16 +7,18 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 import harness.formats
 from harness.base.errors import GradingError, HarnessError, ReferenceSetError
 from harness.cli import import_
-from harness.formats import formats, import_formats, import_labels, read_annotations
+from harness.formats import Format, formats, import_formats, import_labels, read_annotations
 from harness.grading.submissions import read_submission, students
 from harness.references.store import LabelStore
+from harness.testing import FormatContract
+from harness.testing.formats import Told
 from tests.references.test_importing import picture
 
 COCO: dict[str, Any] = {
@@ -89,9 +91,9 @@ def dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "more_formats"
     folder.mkdir()
     monkeypatch.setattr(harness.formats, "__path__", [*harness.formats.__path__, str(folder)])
-    formats.cache_clear()
+    harness.formats._formats.cache_clear()
     yield folder
-    formats.cache_clear()
+    harness.formats._formats.cache_clear()
     for file in folder.glob("*.py"):
         if sys.modules.pop(f"harness.formats.{file.stem}", None):
             delattr(harness.formats, file.stem)
@@ -224,6 +226,38 @@ class TestOneReader:
         picture(tmp_path / "a.jpg")
         with pytest.raises(ReferenceSetError, match=r"a\.json: images\.0\.harness: "):
             import_labels(LabelStore(tmp_path / "set"), "coco", tmp_path / "a.json")
+
+
+class OwnFormat(FormatContract):
+    """The formats that come with the harness keep the contract that it ships."""
+
+    def make(self) -> Format:
+        return formats()[self.choice]
+
+    def write(self, folder: Path) -> Path:
+        return source(folder, self.choice)
+
+    def expected(self) -> dict[str, tuple[list[Told] | None, list[Told] | None]]:
+        return {"a.jpg": ([((20, 50, 30, 10), "0417")], [((10, 5, 20, 25), "Ada")])}
+
+
+class TestCocoContract(OwnFormat):
+    choice = "coco"
+    broken: ClassVar = {
+        "not JSON": ("{", ""),
+        "outside of the photo": ("[20, 50", "[190, 50"),
+        "a dog": ("face", "dog"),
+    }
+
+
+class TestVocContract(OwnFormat):
+    choice = "voc"
+    broken: ClassVar = {"not XML": ("<annotation>", ""), "outside of the photo": ("<xmax>50", "<xmax>500")}
+
+
+class TestCvatContract(OwnFormat):
+    choice = "cvat"
+    broken: ClassVar = {"not XML": ("<annotations>", ""), "outside of the photo": ('xbr="50"', 'xbr="500"')}
 
 
 class TestCvat:

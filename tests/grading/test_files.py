@@ -104,7 +104,7 @@ class TestFormats:
     def test_nothing_to_read_is_said(self, tmp_path: Path) -> None:
         with pytest.raises(GradingError, match="no annotations here"):
             read_submission(tmp_path)
-        with pytest.raises(GradingError, match="no such file or folder"):
+        with pytest.raises(ConfigError, match="no such file or folder"):
             read_submission(tmp_path / "x.json")
 
 

@@ -42,7 +42,7 @@ def test_json_is_json(run_harness: RunHarness) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["nope.json", str(COHORT)], 1, "nope.json: no such file or folder"),
+        (["nope.json", str(COHORT)], 2, "nope.json: no such file or folder"),
         ([str(TRUTH), str(COHORT), "--rules", "nope.yaml"], 2, "nope.yaml: cannot be read"),
         ([str(TRUTH), str(COHORT), "tracking.root=x"], 2, "--log, which is not given"),
         ([str(TRUTH), str(COHORT), "--cohort", "it's"], 2, "expected letters, digits"),

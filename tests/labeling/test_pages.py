@@ -106,6 +106,19 @@ def test_staging_shows_touched_photos_and_known_negatives_apart(client: TestClie
     assert "b.jpg" in client.get("/staging/?state=untouched").text
 
 
+def test_staging_lists_what_an_older_rule_took_for_complete(client: TestClient, photo: str) -> None:
+    assert "To review" not in client.get("/staging/").text
+    put(client, photo, "bibs", bibs())
+    put(client, photo, "faces", faces(FACE, labeled=False))
+    assert "To review" in client.get("/staging/").text
+    page = client.get("/staging/?review=true").text
+    assert "Nobody has said that the faces are done" in page
+    assert "a.jpg" in page
+    assert "b.jpg" not in page
+    put(client, photo, "faces", faces(FACE, origins=[0]))
+    assert "No photo is left to review." in client.get("/staging/?review=true").text
+
+
 def test_scripts_are_asked_for_again_and_sent_once(client: TestClient) -> None:
     first = client.get("/static/editor.js")
     assert first.headers["cache-control"] == "no-cache"

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from harness.references.files import SuggestedBy
 from harness.references.labels import view
 from harness.references.store import LabelStore
+from harness.references.suggestions import Suggestions
 from tests.labeling.conftest import BIB, FACE, OTHER_BIB, OTHER_FACE, Connect, bibs, faces, put, read
 
 
@@ -24,7 +26,7 @@ def test_a_photo_that_nobody_touched(client: TestClient, photo: str) -> None:
     assert (seen["name"], seen["width"], seen["height"]) == ("a.jpg", 120, 80)
     assert seen["bibs"] == {"labeled": False, "boxes": [], "tags": []}
     assert seen["links"] is None
-    assert seen["completeness"] == {"bibs": False, "faces": False, "links": True, "state": "untouched"}
+    assert seen["completeness"] == {"bibs": False, "faces": False, "links": False, "state": "untouched"}
     assert [ghost["answered"] for ghost in seen["ghosts"]["bibs"]] == [False, False]
     assert seen["ghosts"]["provenance"] == {"bibs": "Backend, harness 0", "faces": "Backend, harness 0"}
 
@@ -190,3 +192,39 @@ def test_what_does_not_fit_is_refused_by_field_and_changes_nothing(
     assert refused.status_code == 422
     assert where in refused.json()["message"]
     assert read(client, photo) == before
+
+
+def test_one_answer_to_several_suggestions_is_not_done_until_somebody_says_so(
+    client: TestClient, photo: str, root: Path
+) -> None:
+    store = LabelStore(root)
+    with store.edit() as draft:
+        ghosts = draft.record(Suggestions, photo)
+        places = [ghosts.faces[0].model_copy(update={"x": place / 10}) for place in range(8)]
+        draft.put(Suggestions, photo, ghosts.model_copy(update={"faces": places}))
+    put(client, photo, "bibs", bibs())
+    etag = {"If-Match": f'"{read(client, photo)["revision"]}"'}
+    answered = client.post(f"/api/photos/{photo}/faces/ghosts", json={"accept": [2]}, headers=etag).json()
+    assert len(answered["faces"]["boxes"]) == 1
+    assert answered["completeness"] == {"bibs": True, "faces": False, "links": False, "state": "partial"}
+    autosaved = put(client, photo, "faces", faces(*answered["faces"]["boxes"], origins=[0], labeled=False)).json()
+    assert autosaved["completeness"]["state"] == "partial"
+    tagged = put(client, photo, "faces/tags", {"tags": ["light_faces"]}).json()
+    assert not tagged["completeness"]["faces"]
+    refused = client.post("/api/freeze", json={"name": "v1"})
+    assert (refused.status_code, "no photo is labelled completely" in refused.json()["message"]) == (422, True)
+    said = put(client, photo, "faces", faces(*answered["faces"]["boxes"], origins=[0])).json()
+    assert said["completeness"]["state"] == "complete"
+    assert client.post("/api/freeze", json={"name": "v1"}).json()["photos"] == 1
+
+
+def test_the_store_finds_out_where_a_box_came_from_and_no_client_says_so(
+    client: TestClient, photo: str, root: Path
+) -> None:
+    put(client, photo, "bibs", bibs(BIB, OTHER_BIB))
+    found = [box.origin for box in view(LabelStore(root), photo).bibs.boxes]
+    assert [origin.how if origin else None for origin in found] == ["accepted", "drawn"]
+    assert found[0] is not None
+    assert found[0].suggestion == SuggestedBy(backend="some.Backend", score=0.9)
+    refused = put(client, photo, "bibs", bibs(BIB | {"origin": {"how": "drawn"}}))
+    assert (refused.status_code, "boxes.0.origin" in refused.json()["message"]) == (422, True)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.config import build, compose
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.pipeline.links.rule_of_thumb import RuleOfThumbLinker
 from harness.pipeline.stages import Linker
+from harness.testing import LinkerContract
 from harness.types import BibBox, BibFaceLink, FaceBox
 
 LINKER = GeometricLinker(min_drop=1.0, max_drop=4.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
@@ -27,41 +27,40 @@ def bib(x: float, y: float) -> BibBox:
     return BibBox(x=x - 0.05, y=y - 0.05, w=0.1, h=0.1)
 
 
-def configured(name: str, *overrides: str) -> Linker:
-    return build(compose([f"link={name}", *overrides])).photos.pipeline.link
+class LinkerRules(LinkerContract):
+    """What our own linkers promise beyond the contract, with the settings that they come with."""
 
-
-@pytest.mark.parametrize("name", ["geometric", "rule_of_thumb"])
-class TestLinker:
-    """The contract that every linker keeps, with the settings that it comes with."""
-
-    def test_a_bib_on_the_chest_is_linked_with_a_score(self, name: str) -> None:
-        (link,) = configured(name).link([bib(0.5, 0.6)], [face(0.5, 0.3)], aspect=1.0)
+    def test_a_bib_on_the_chest_is_linked_with_a_score(self) -> None:
+        (link,) = self.make().link([bib(0.5, 0.6)], [face(0.5, 0.3)], aspect=1.0)
         assert link == BibFaceLink(0, 0)
         assert link.score is not None
         assert 0.5 < link.score <= 1
 
     @pytest.mark.parametrize("far", [bib(0.5, 0.05), bib(0.95, 0.6), bib(0.5, 0.99)])
-    def test_far_fetched_pairs_are_refused(self, name: str, far: BibBox) -> None:
-        assert configured(name).link([far], [face(0.5, 0.3)], aspect=1.0) == ()
+    def test_far_fetched_pairs_are_refused(self, far: BibBox) -> None:
+        assert self.make().link([far], [face(0.5, 0.3)], aspect=1.0) == ()
 
-    def test_bystanders_stay_unlinked(self, name: str) -> None:
-        assert configured(name).link([], [face(0.5, 0.5)], aspect=1.0) == ()
-        assert configured(name).link([bib(0.5, 0.5)], [], aspect=1.0) == ()
+    def test_a_threshold_of_1_refuses_what_does_not_fit_perfectly(self) -> None:
+        strict = replace(self.make(), threshold=1.0)
+        assert strict.link([bib(0.52, 0.55)], [face(0.5, 0.3)], aspect=1.0) == ()
 
-    def test_a_threshold_of_1_refuses_what_does_not_fit_perfectly(self, name: str) -> None:
-        assert configured(name, "link.threshold=1").link([bib(0.52, 0.55)], [face(0.5, 0.3)], aspect=1.0) == ()
 
-    @given(points=st.lists(st.tuples(st.floats(0.1, 0.9), st.floats(0.1, 0.9), st.booleans()), max_size=8))
-    def test_links_are_one_to_one_and_score_from_0_to_1(
-        self, name: str, points: list[tuple[float, float, bool]]
-    ) -> None:
-        bibs = [bib(x, y) for x, y, is_bib in points if is_bib]
-        faces = [face(x, y) for x, y, is_bib in points if not is_bib]
-        linker: Linker = LINKER if name == "geometric" else THUMB
-        links = linker.link(bibs, faces, aspect=1.5)
-        assert len({link.bib_index for link in links}) == len({link.face_index for link in links}) == len(links)
-        assert all(link.score is not None and 0 < link.score <= 1 for link in links)
+class TestGeometric(LinkerRules):
+    choice = "geometric"
+
+
+class TestRuleOfThumb(LinkerRules):
+    choice = "rule_of_thumb"
+
+
+@pytest.mark.parametrize("linker", [LINKER, THUMB])
+@given(points=st.lists(st.tuples(st.floats(0.1, 0.9), st.floats(0.1, 0.9), st.booleans()), max_size=8))
+def test_links_are_one_to_one_and_score_from_0_to_1(linker: Linker, points: list[tuple[float, float, bool]]) -> None:
+    bibs = [bib(x, y) for x, y, is_bib in points if is_bib]
+    faces = [face(x, y) for x, y, is_bib in points if not is_bib]
+    links = linker.link(bibs, faces, aspect=1.5)
+    assert len({link.bib_index for link in links}) == len({link.face_index for link in links}) == len(links)
+    assert all(link.score is not None and 0 < link.score <= 1 for link in links)
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,21 @@ from harness.base.errors import ReferenceSetError
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
+    BibLabels,
     BibRecord,
+    BoxOrigin,
     FaceGroundTruth,
     FaceLabels,
     FaceRecord,
     PhotoIndex,
+    PhotoRecord,
+    encode,
     read_file,
     write_file,
 )
+from harness.references.labels import save_face_tags, view
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
+from tests.references.builders import make_store
 
 HASH = "a" * 64
 BOX: dict[str, Any] = {"x": 0.1, "y": 0.2, "w": 0.3, "h": 0.4}
@@ -79,17 +85,60 @@ def test_a_record_becomes_the_box_that_it_says() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "done"),
+    [({}, False), ({"boxes": [BOX]}, True), ({"tags": ["no_faces"]}, True), ({"boxes": [], "tags": []}, False)],
+)
+def test_a_file_of_faces_that_never_says_labeled_is_done_where_it_has_boxes_or_tags(
+    tmp_path: Path, labels: dict[str, Any], done: bool
+) -> None:
+    (tmp_path / "face_ground_truth.json").write_text(json.dumps({"photos": {"a" * 64: labels}}))
+    assert read_file(tmp_path, FaceGroundTruth).photos["a" * 64].labeled is done
+    other = {"photos": {"a" * 64: labels, "b" * 64: {"labeled": False}}}
+    (tmp_path / "face_ground_truth.json").write_text(json.dumps(other))
+    assert not read_file(tmp_path, FaceGroundTruth).photos["a" * 64].labeled
+
+
+def test_bibs_of_a_file_that_never_says_labeled_are_not_done(tmp_path: Path) -> None:
+    (tmp_path / "bib_ground_truth.json").write_text(json.dumps({"photos": {"a" * 64: {"boxes": [BOX]}}}))
+    assert not read_file(tmp_path, BibGroundTruth).photos["a" * 64].labeled
+
+
+def test_what_the_older_rule_called_done_is_written_back_as_said(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    one, two, _ = store.contents().index.photos
+    faces = {one: {"boxes": [BOX]}, two: {"boxes": []}}
+    (tmp_path / "face_ground_truth.json").write_text(json.dumps({"photos": faces}))
+    (tmp_path / "bib_face_links.json").write_text('{"photos": {}}')
+    save_face_tags(store, two, ["light_faces"], view(store, two).revisions)
+    written = json.loads((tmp_path / "face_ground_truth.json").read_text())["photos"]
+    assert {photo: record["labeled"] for photo, record in written.items()} == {one: True, two: False}
+
+
+def test_optional_keys_are_written_only_where_they_are_known() -> None:
+    plain = PhotoRecord(names=["a"], width=1, height=1, bytes=1, added_at="", split="holdout")
+    assert not {"group", "taken_at", "camera"} & plain.model_dump().keys()
+    assert "origin" not in BibRecord(**BOX).model_dump()
+    known = BibRecord(**BOX, origin=BoxOrigin(how="drawn"))
+    assert known.model_dump()["origin"] == {"how": "drawn"}
+    assert b"origin" in encode(BibGroundTruth(photos={"a" * 64: BibLabels(boxes=[known])}))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
     [
-        ({}, False),
-        ({"labeled": True}, True),
-        ({"boxes": [FaceRecord(**BOX)]}, True),
-        ({"tags": ["no_faces"]}, True),
+        ("taken_at", "yesterday", "Invalid isoformat"),
+        ("taken_at", "2026-05-03T10:00:00+02:00", "without a zone"),
+        ("group", "", "at least 1 character"),
     ],
 )
-def test_somebody_has_looked_for_faces_when_they_said_so_drew_a_box_or_set_a_tag(
-    labels: dict[str, Any], done: bool
-) -> None:
-    assert FaceLabels(**labels).done is done
+def test_a_wrong_capture_or_group_is_refused_by_record(tmp_path: Path, key: str, value: str, message: str) -> None:
+    make_store(tmp_path)
+    path = tmp_path / "photo_index.json"
+    content = json.loads(path.read_text())
+    first = next(iter(content["photos"]))
+    content["photos"][first][key] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(ReferenceSetError, match=rf"photo_index.json: photos.{first}.{key}.*{message}"):
+        read_file(tmp_path, PhotoIndex)
 
 
 def test_links_that_nobody_labelled_are_not_the_same_as_no_links() -> None:

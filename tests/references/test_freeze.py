@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 
-from harness.base.errors import ReferenceSetError
-from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth
+from harness.base.errors import InvalidEditError, ReferenceSetError
+from harness.references.completeness import completeness
+from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex
 from harness.references.freeze import freeze
 from harness.references.frozen import FrozenSet, frozen_sets
-from harness.references.labels import save_bib_tags, save_split, view
+from harness.references.labels import save_bib_tags, save_identity, save_split, view
+from harness.references.sets import StagingSet
 from harness.references.store import LabelStore
 from harness.types import Split
 
@@ -180,3 +183,87 @@ def test_nothing_to_freeze_is_told(store: LabelStore) -> None:
             draft.put(BibFaceLinks, photo, None)
     with pytest.raises(ReferenceSetError, match="no photo is labelled completely; --include-incomplete"):
         freeze(store, "v1")
+
+
+def older(tmp_path: Path) -> Path:
+    """A set with a snapshot that a version made in which boxes or tags alone said that faces are done."""
+    return Path(shutil.copytree(Path(__file__).parents[1] / "data" / "references" / "by_boxes", tmp_path / "older"))
+
+
+def test_a_snapshot_by_the_older_rule_keeps_its_digest_and_its_labels(tmp_path: Path) -> None:
+    root = older(tmp_path)
+    manifest = frozen_sets(root).sets[0]
+    assert (manifest.done_by, manifest.groups, manifest.dimensions) == ("boxes", None, ("bibs", "faces", "links"))
+    loaded = FrozenSet(str(root), "v1", Split.FULL).load()
+    assert loaded.digest == manifest.digest == "f40574f82838b34c58c24e5f54288ee900cb053ecb24b1038b923fb783edfdd8"
+    assert [photo.labels.faces is not None for photo in loaded.photos] == [True, True, True]
+    assert loaded.groups is not None
+    assert (loaded.groups.groups, loaded.groups.broken) == (2, 1)  # 417 is on two photos, one in each split
+    for split in (Split.ITERATION, Split.HOLDOUT):
+        assert FrozenSet(str(root), "v1", split).load().digest == manifest.splits[split].digest
+
+
+def test_staging_by_the_older_rule_is_not_done_and_listed_for_review(tmp_path: Path) -> None:
+    store = LabelStore(older(tmp_path))
+    contents = store.contents()
+    found = {record.names[0]: completeness(contents, photo) for photo, record in contents.index.photos.items()}
+    assert {name: (item.complete, item.review) for name, item in found.items()} == {
+        "one.jpg": (True, False),
+        "two.jpg": (False, True),
+        "three.jpg": (False, True),
+    }
+    assert freeze(store, "v2").photos == 1
+
+
+def test_a_snapshot_keeps_its_groups(store: LabelStore) -> None:
+    first, second, third = photos(store)
+    with store.edit() as draft:
+        for photo in (first, second):
+            record = draft.record(PhotoIndex, photo).model_copy(update={"group": "finish"})
+            draft.put(PhotoIndex, photo, record)
+    before = digest_of(store)
+    manifest = freeze(store, "v1")
+    assert manifest.digest == before
+    assert manifest.groups is not None
+    assert list(manifest.groups.members.values()) == [sorted([first, second])]
+    loaded = FrozenSet(str(store.root), "v1", Split.FULL).load()
+    by_photo = {photo.sha256: photo.group for photo in loaded.photos}
+    assert by_photo[first] == by_photo[second] != by_photo[third]
+    alone = FrozenSet(str(store.root), "v1", Split.FULL, "photo").load()
+    assert len({photo.group for photo in alone.photos}) == 3
+    assert alone.digest == loaded.digest
+
+
+def digest_of(store: LabelStore) -> str:
+    return StagingSet(str(store.root), Split.FULL).load().digest
+
+
+def test_a_set_for_one_dimension_has_the_labels_of_no_other(store: LabelStore) -> None:
+    partly, *_ = photos(store)
+    with store.edit() as draft:
+        draft.put(FaceGroundTruth, partly, None)
+        draft.put(BibFaceLinks, partly, None)
+    assert freeze(store, "all").photos == 2
+    manifest = freeze(store, "bibs", dimensions=["bibs"])
+    assert (manifest.photos, manifest.dimensions) == (3, ("bibs",))
+    loaded = FrozenSet(str(store.root), "bibs", Split.FULL).load()
+    assert [(photo.labels.bibs is None, photo.labels.faces, photo.links) for photo in loaded.photos] == [
+        (False, None, None)
+    ] * 3
+    with pytest.raises(InvalidEditError, match="links need bibs and faces too"):
+        freeze(store, "links", dimensions=["links"])
+
+
+def test_a_set_for_identities_takes_photos_in_which_everybody_is_known(store: LabelStore) -> None:
+    first, *_ = photos(store)
+    save_identity(store, first, 0, None, view(store, first).revisions)
+    assert freeze(store, "v1", dimensions=["bibs", "faces", "links", "identities"]).photos == 2
+
+
+def test_nothing_to_freeze_for_a_dimension_is_told_with_its_name(store: LabelStore) -> None:
+    with store.edit() as draft:
+        for photo in draft.file(PhotoIndex).photos:
+            draft.put(BibGroundTruth, photo, None)
+            draft.put(BibFaceLinks, photo, None)
+    with pytest.raises(ReferenceSetError, match="no photo is labelled completely in bibs; --include"):
+        freeze(store, "v1", dimensions=["bibs"])

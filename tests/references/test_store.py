@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.disk import write_atomically
 from harness.base.errors import ReferenceSetError
 from harness.references import store as store_module
-from harness.references.disk import write_atomically
 from harness.references.drafts import KINDS
 from harness.references.files import (
     BibFaceLinks,

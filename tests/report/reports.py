@@ -78,7 +78,7 @@ class Evaluated:
             suspects = suspects_among({photo.sha256: photo.labels for photo in self.photos}, seen, THRESHOLDS)
             return show_photos(showing, self.photos, self.scores, THRESHOLDS, suspects, read_photo)
 
-        return photos_result(TaskData(data, "iteration", "d" * 64), self.photos, self.failed, self.scores, 0, show)
+        return photos_result(TaskData(data, "iteration", "d" * 64), self.photos, self.failed, self.scores, show)
 
 
 def evaluation_of(
@@ -113,8 +113,10 @@ def run_of(evaluation: Evaluated, extra: Mapping[str, TaskResult] | None = None,
     """The archive of an evaluation, and of what was evaluated beside the photos."""
     results = {"photos": evaluation.result(data=config.get("data", "races")), **(extra or {})}
     tasks = tuple(_Data(name, result.kept.data) for name, result in results.items())
-    plan = SimpleNamespace(params=config, note=config.get("note", ""), preset="fast", overrides=(), tasks=tasks)
-    return archive(cast(Any, plan), results, "k" * 64)
+    plan = SimpleNamespace(
+        params=config, note=config.get("note", ""), preset="fast", title="", overrides=(), tasks=tasks
+    )
+    return archive(cast(Any, plan), results, {"key": "k" * 64, "git.commit": "c0ffee"})
 
 
 @dataclass(frozen=True)

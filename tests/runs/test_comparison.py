@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from harness.report.comparisons import LISTED, comparison_dict, markdown_comparison, text_comparison
+from harness.report.notebook import comparison_html
 from harness.runs.archive import BenchmarkRun, PhotoDetail
-from harness.runs.comparison import Change, Comparison, ConfigChange, Outcome, compare, config_diff
+from harness.runs.comparison import Change, Comparison, ConfigChange, Outcome, code_diff, compare, config_diff
 from harness.runs.gate import Verdict
 from tests.benchmark_runs import METADATA, Photo, benchmark_run, gate
 
@@ -90,6 +92,53 @@ def test_only_what_differs_in_the_configs_is_listed() -> None:
     )
 
 
+CODE = {
+    "sources": {"helper": "1", "old": "1", "harness.types": "1", "harness.pipeline": "1"},
+    "distributions": {"numpy": "2.4.1", "scipy": "1.2", "python": "3.12.1"},
+}
+OTHER = {
+    "sources": {"helper": "2", "harness.types": "2", "harness.pipeline": "1", "harness.scoring": "1"},
+    "distributions": {"numpy": "2.4.2", "scipy": "1.2", "torch": "9"},
+}
+
+
+def test_the_code_that_differs_is_named_in_every_form() -> None:
+    comparison = replace(compared(), code=code_diff(OTHER, CODE))
+    told = text_comparison(comparison, "a" * 32, "b" * 32)
+    lines = [
+        "helper changed",
+        "numpy 2.4.1 -> 2.4.2",
+        "only in the run: torch 9",
+        "only in the base: old",
+        "the harness itself: 2 modules (harness.scoring, harness.types)",
+    ]
+    assert "\n".join(["Code", *(f"  {line}" for line in lines)]) in told
+    assert "\n".join(lines) in markdown_comparison(comparison, "a" * 32, "b" * 32)
+    shown = comparison_dict(comparison, "a" * 32, "b" * 32)["code"]
+    assert {"kind": "distribution", "name": "numpy", "before": "2.4.1", "after": "2.4.2"} in shown
+    assert "numpy 2.4.1 -&gt; 2.4.2" in comparison_html(comparison, "a" * 32, "b" * 32)
+
+
+def test_code_that_is_not_known_of_both_runs_is_no_equal_code() -> None:
+    assert code_diff(None, CODE) is code_diff(CODE, None) is None
+    assert code_diff(CODE, CODE) == ()
+    unknown, equal = (text_comparison(replace(compared(), code=code), "a", "b") for code in (None, ()))
+    assert "Code\n  not known" in unknown
+    assert "Code\n  no difference" in equal
+
+
+def test_a_group_that_one_run_does_not_have_is_one_line() -> None:
+    config = {"seed": "0", "link.a": "1", "predictions.name": "x", "predictions.sha256": "y"}
+    base = {"seed": "0", "link.a": "2", "face.a": "1", "face.b": "2", "face.c": "3"}
+    runs = benchmark_run(AFTER, config=config), benchmark_run(BEFORE, config=base)
+    told = text_comparison(compare(gate(), *runs), "a", "b")
+    assert re.findall(r"^  (\w\S*) +(.* -> .*)$", told, re.MULTILINE) == [
+        ("face", "(3 settings) -> (none)"),
+        ("link.a", "2 -> 1"),
+        ("predictions", "(none) -> (2 settings)"),
+    ]
+
+
 def told_twice() -> Comparison:
     config = {**METADATA.config, "face.threshold": "0.99"}
     return compare(gate(), benchmark_run(AFTER, config=config, name="fast | <b>`x`"), benchmark_run(BEFORE))
@@ -100,7 +149,7 @@ def test_for_a_terminal() -> None:
     for line in (
         "run   aaaaaaaa  fast | <b>`x`, code c0ffee",
         "base  bbbbbbbb  fast, code c0ffee",
-        "Verdict: WITHIN NOISE",
+        "Verdict: CANNOT TELL",
         "  face.threshold  0.7 -> 0.99",
         "Newly broken (2 photos)",
         "  000.jpg  2 faces lost",
@@ -113,7 +162,7 @@ def test_for_a_terminal() -> None:
 
 def test_for_a_pull_request() -> None:
     text = markdown_comparison(told_twice(), "a" * 32, "b" * 32)
-    assert text.startswith("### harness: WITHIN NOISE\n")
+    assert text.startswith("### harness: CANNOT TELL\n")
     assert "| 000.jpg | 2 faces lost |" in text
     assert "<summary>Newly broken: 2 photos</summary>" in text
     assert "face.threshold  0.7 -> 0.99" in text

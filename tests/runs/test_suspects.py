@@ -80,3 +80,12 @@ def test_the_box_is_that_of_the_newest_run_and_most_witnesses_come_first() -> No
     runs = [run_of(evaluation_of([each])) for each in predictions]
     (found,) = find_suspects({SHA: LABELS}, runs, THRESHOLDS)
     assert (found.box, found.reason) == (NEARLY, "no label there; seen by 3 of 4 runs")
+
+
+def test_a_run_that_predicts_no_faces_is_no_witness() -> None:
+    seen = [seeing(STRANGER), seeing(NEARLY), PhotoPrediction()]
+    runs = [run_of(evaluation_of([each])) for each in seen]
+    photos = replace(runs[2].tasks["photos"], absent=("faces", "links"))
+    blind = replace(runs[2], tasks={"photos": photos})
+    (found,) = find_suspects({SHA: LABELS}, [*runs[:2], blind], THRESHOLDS)
+    assert (found.runs, found.witnesses) == (2, 2)

@@ -109,11 +109,14 @@ def test_without_jobs_that_differ_in_it_alone_a_parameter_is_not_judged() -> Non
 def test_the_overview_says_what_to_look_into_and_escapes_names() -> None:
     hostile = "fast note=<script>|x"
     jobs = [job(hostile, 0.8, 10, size="1"), job("balanced", 0.7, 30, size="2")]
-    findings = SweepFindings.of([*jobs, job("fast", 0.9, 5, size="1")])
+    findings = SweepFindings.of([*jobs, job("fast", 0.9, 5, size="1")], f"{hostile}: nothing found")
     page = sweep_page(findings, "id", pareto_figure(jobs))
     assert "<script" not in page
     assert "balanced has a lower number/f1 than fast" in page
+    assert "<h2>The best</h2>\n<p>fast note=&lt;script&gt;|x: nothing found.</p>" in page
     markdown = sweep_markdown(findings, "id", "#/chart")
     assert "note=<script>\\|x" in markdown
+    assert "Best: fast note=<script>\\|x: nothing found." in markdown
+    assert "The best" not in sweep_page(SweepFindings.of(jobs), "id", None)
     assert "[Compare them in a chart](#/chart)" in markdown
     assert sweep_table(findings.jobs)["front"] == ["", "", "★"]

@@ -105,3 +105,15 @@ def test_one_card_serves_several_declarations() -> None:
     tally = Tally.of_cards(Mixed, [Mixed(0.5, 1)])
     assert tally.items(other).total().metrics() == {"other/mean": 0.5}
     assert tally.items().declared is Mixed.DECLARED
+
+
+def test_counts_that_are_unknown_are_neither_logged_nor_zero() -> None:
+    columns = {"overlap": np.array([0.5, 0.25]), "found": np.array([1, 1])}
+    partly = ItemCounts(Mixed.DECLARED, columns, 2).without(["overlap"])
+    assert partly.by_item() == [{"found": 1}, {"found": 1}]
+    card = partly.total()
+    assert (card.counts, card.unknown) == ({"found": 2}, ("overlap",))
+    assert (card.knows("found"), card.knows("found", "overlap")) == (True, False)
+    nothing = partly.without(["found"])
+    assert nothing.by_item() == [{}, {}]
+    assert nothing.total().metrics() == {}

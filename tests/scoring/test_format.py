@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
+
+import pytest
 
 from harness.scoring import (
     BibScorecard,
@@ -35,6 +37,17 @@ def test_a_rate_is_shown_with_its_n_and_its_interval() -> None:
     assert "F1                   66.7%                    3 found, 3 wrong or missed" in text
     assert "accuracy             66.7%                    2 of 3" in text
     assert "1 partial labels left out" in text
+
+
+def test_beside_n_stands_the_effective_n_and_too_few_groups_are_told() -> None:
+    known = {"bib/precision": Interval(0.5, 0.9, 3.456, 12), "bib/recall": Interval(0.2, 0.9, 1234.5, 900)}
+    text = format_scorecard(BIB, intervals=known)
+    assert "precision            75.0%  [50.0%, 90.0%]    3 of 4, effective n 3.5" in text
+    assert "3 of 5, effective n 1234" in text
+    assert "groups" not in text
+    few = format_scorecard(BIB, intervals={"bib/precision": Interval(0.2, 1.0, 1.0, 1)})
+    assert "3 of 4, effective n 1 of 1 group" in few
+    assert "Bib detection  (4 photos, 1 ignored, fewer than five groups: the intervals take each for one target)" in few
 
 
 def test_nothing_vacuous_is_shown() -> None:
@@ -129,9 +142,48 @@ def test_a_mean_of_fractions_and_a_figure_say_what_they_rest_on() -> None:
 
 def test_a_figure_that_was_not_measured_has_no_row_and_a_mean_of_nothing_is_not_0() -> None:
     (weather, rows) = shown_sections([Warmth(lost=3).counted()])
-    assert [(row.label, row.value, row.basis) for row in weather.rows] == [("mean", "n/a", "no targets")]
+    assert [(row.label, row.value, row.basis) for row in weather.rows] == [("mean", "n/a", "nothing to count")]
     assert weather.note == "3 days lost"
     assert [row.label for row in rows.rows] == ["always", "seldom"]
+
+
+def bib_card(**counts: int) -> BibScorecard:
+    return replace(BibScorecard(0, 0, 0), **counts)
+
+
+@pytest.mark.parametrize(
+    ("counts", "reasons"),
+    [
+        ({"detection_fn": 7}, {"precision": "no predictions", "strict precision": "no predictions"}),
+        ({"detection_fp": 2}, {"recall": "no targets"}),
+        (
+            {},
+            {
+                "precision": "no predictions",
+                "recall": "no targets",
+                "F1": "no targets and no predictions",
+                "strict precision": "no predictions",
+                "strict F1": "no targets and no predictions",
+            },
+        ),
+    ],
+)
+def test_a_rate_of_nothing_says_what_is_missing(counts: dict[str, int], reasons: dict[str, str]) -> None:
+    detection, _ = shown_sections([bib_card(**counts).counted()])
+    assert {row.label: row.basis for row in detection.rows if row.value == "n/a"} == reasons
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ({}, "no targets"),
+        ({"detection_fn": 7}, "nothing found"),
+        ({"detection_tp": 7, "ocr_partial": 7}, "nothing to compare"),
+    ],
+)
+def test_reading_says_why_no_number_could_be_compared(counts: dict[str, int], reason: str) -> None:
+    _, reading = shown_sections([bib_card(**counts).counted()])
+    assert [(row.value, row.basis) for row in reading.rows] == [("n/a", reason)]
 
 
 def test_sections_of_one_title_are_one_with_both_notes_and_all_rows() -> None:
@@ -148,3 +200,11 @@ def test_counts_are_written_out_however_large() -> None:
     assert "(1300000 photos, 0 ignored)" in text
     (weather, _) = shown_sections([Warmth(0.5, lost=2).counted(), Warmth(0.25, 1, 2).counted()])
     assert weather.rows[1].basis == "mean of 1"
+
+
+def test_what_is_not_predicted_is_shown_as_such() -> None:
+    card = Warmth(0.5, 1, 2).counted()
+    (weather, rows) = shown_sections([replace(card, counts={}, unknown=tuple(card.counts))])
+    assert [(row.label, row.value, row.basis) for row in weather.rows] == [("mean", "n/a", "not predicted")]
+    assert weather.note == "not predicted"
+    assert {(row.value, row.basis) for row in rows.rows} == {("n/a", "not predicted")}

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.scoring import Interval
 from harness.scoring.grading import Annotation, GradeReport, GradingRules, Override, grade
+from harness.scoring.uncertainty import statistic_interval
 
 HERE = (0.0, 0.0, 100.0, 100.0)
 THERE = (500.0, 500.0, 100.0, 100.0)
@@ -281,21 +282,29 @@ class TestGrade:
         assert (report.precision, report.recall) == (1 / 3, 1 / 2)
         assert report.metrics()["grade/precision"] == 1 / 3
 
-    def test_resamples_without_a_match_say_nothing_about_quality(self) -> None:
+    def test_images_without_a_match_say_nothing_about_quality(self) -> None:
         truth = {str(n): [note("g")] for n in range(4)}
         report = grade(truth, {"0": [note("s")]})
-        assert report.intervals()["grade/quality"] == Interval(100.0, 100.0)
-        assert report.intervals()["grade/f_beta"].low == 0.0
+        quality, completeness = report.intervals()["grade/quality"], report.intervals()["grade/f_beta"]
+        assert quality.low == pytest.approx(2.5)
+        assert (quality.high, quality.n_eff, quality.groups) == (100.0, 1, 1)
+        assert (completeness.groups, completeness.few_groups) == (4, True)
 
-    def test_intervals_are_seeded_and_hold_the_grade(self) -> None:
+    def test_intervals_hold_the_grade_and_go_by_leaving_out_images(self) -> None:
         truth = {str(n): [note("g"), note("g2", THERE)] for n in range(30)}
         work = {str(n): [note("s", (n * 3.0, 0, 100, 100))] for n in range(30)}
         report = grade(truth, work)
-        assert report.intervals() == report.intervals(seed=0) != report.intervals(seed=1)
-        found = report.intervals(seed=1)
-        assert found == report.intervals(seed=1)
+        found = report.intervals()
         assert set(found) == {"grade/overall", "grade/quality", "grade/f_beta"}
         assert found["grade/overall"].low < report.overall < found["grade/overall"].high
+        assert found["grade/quality"].low < report.quality < found["grade/quality"].high
+        assert found["grade/f_beta"].low < report.f_beta < found["grade/f_beta"].high
+        assert {interval.groups for interval in found.values()} == {30}
+        without = [grade({k: truth[k] for k in truth if k != n}, {k: work[k] for k in work if k != n}) for n in truth]
+        below = np.array([1 + 0.25 / 1.25] * 30)  # one match and one miss an image, with a beta of a half
+        values = np.array([each.overall for each in without]) / 100
+        overall = statistic_interval(report.overall / 100, values, below, np.arange(30)).scaled(100)
+        assert (overall.low, overall.high) == pytest.approx((found["grade/overall"].low, found["grade/overall"].high))
 
 
 class TestBadInput:

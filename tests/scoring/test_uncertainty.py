@@ -1,18 +1,140 @@
-"""Bootstrap over photos: intervals of one run, and the paired difference of two."""
+"""Intervals of one run: equal to the recipe written out plainly, and never of no width."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta, t
 
-from harness.scoring import uncertainty
-from harness.scoring.bibs import BibScorecard
-from harness.scoring.cards import Tally
+from harness.scoring.cards import Declaration, ItemCounts, Rate, Scorecard, Tally
 from harness.scoring.faces import FaceScorecard
-from harness.scoring.pairing import paired_difference
-from harness.scoring.uncertainty import Interval, intervals, rate_intervals, resampled_sums
+from harness.scoring.uncertainty import (
+    AVERAGE,
+    F1,
+    SHARE,
+    Interval,
+    group_numbers,
+    intervals,
+    rate_intervals,
+    statistic_interval,
+)
+
+GROUPS = ["a", "a", "b", "", "", "c", "d", "d", "d", "e", "", "a"]
+
+
+def oracle(above: Sequence[float], below: Sequence[float], groups: Sequence[str], floor: float) -> Interval:
+    """The recipe for one rate, number by number."""
+    ours: dict[object, float] = defaultdict(float)
+    sizes: dict[object, float] = defaultdict(float)
+    for place, (y, n, group) in enumerate(zip(above, below, groups, strict=True)):
+        ours[group or place] += y
+        sizes[group or place] += n
+    total, parts = sum(below), [name for name in sizes if sizes[name] > 0]
+    rate, count = sum(above) / total, len(parts)
+    s_ph, s_gr = sum(n * n for n in below) / total, sum(n * n for n in sizes.values()) / total
+    prior = 1 + 0.1 * max(0.0, s_ph - 1) + 0.3 * (s_gr - s_ph)
+    if floor == AVERAGE and count > 1:
+        without = {name: (sum(above) - ours[name]) / (total - sizes[name]) for name in parts}
+        middle = sum(without.values()) / count
+        z = [total * (count - 1) / count * (middle - value) for value in without.values()]
+    else:
+        z = [ours[name] - rate * sizes[name] for name in parts]
+    square, fourth = sum(each**2 for each in z), sum(each**4 for each in z)
+    if count < 5:
+        n_eff = min(total, count)
+    elif rate in (0, 1) or max(map(abs, z)) < 1e-9:
+        n_eff = total / prior
+    else:
+        deff = count / (count - 1) * square / (total * rate * (1 - rate))
+        d = square**2 / fourth
+        mixed = (d * max(floor, deff) + 3 * prior) / (d + 3)
+        ratio = t.ppf(0.975, max(total - 1, 1)) / t.ppf(0.975, min(count - 1, d + 8))
+        n_eff = total / mixed * min(1, ratio**2)
+    right, wrong = rate * n_eff, (1 - rate) * n_eff
+    low = beta.ppf(0.025, right, wrong + 1) if right > 0 else 0.0
+    high = beta.ppf(0.975, right + 1, wrong) if wrong > 0 else 1.0
+    return Interval(float(low), float(high), float(n_eff), count)
+
+
+def same(found: Interval, expected: Interval) -> bool:
+    pairs = zip((found.low, found.high, found.n_eff), (expected.low, expected.high, expected.n_eff), strict=True)
+    return found.groups == expected.groups and all(math.isclose(a or 0, b or 0, abs_tol=1e-9) for a, b in pairs)
+
+
+items = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from(["", "a", "b", "c", "d", "e", "f"])),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=150)
+@given(items, st.sampled_from([SHARE, F1, AVERAGE]))
+def test_every_interval_is_that_of_the_recipe(rows: list[tuple[int, int, str]], floor: float) -> None:
+    part = 0.3 if floor == AVERAGE else 1.0
+    above = [part * right for right, _, _ in rows]
+    below = [float(right + wrong) for right, wrong, _ in rows]
+    groups = [group for _, _, group in rows]
+    found = rate_intervals({"rate": (above, below)}, groups, {"rate": floor})
+    if not sum(below):
+        assert found == {}
+        return
+    assert same(found["rate"], oracle(above, below, groups, floor))
+    assert 0 <= found["rate"].low <= sum(above) / sum(below) <= found["rate"].high <= 1
+    assert found["rate"].low < found["rate"].high
+
+
+@settings(max_examples=60)
+@given(items, st.permutations(range(40)))
+def test_the_order_of_items_and_the_names_of_groups_are_nothing(
+    rows: list[tuple[int, int, str]], order: list[int]
+) -> None:
+    def found(kept: Sequence[tuple[int, int, str]], prefix: str) -> dict[str, Interval]:
+        sides = [float(right) for right, _, _ in kept], [float(right + wrong) for right, wrong, _ in kept]
+        return rate_intervals({"rate": sides}, [group and prefix + group for _, _, group in kept])
+
+    shuffled = [rows[place] for place in order if place < len(rows)]
+    before, after = found(rows, ""), found(shuffled, "the group of ")
+    assert before.keys() == after.keys()
+    assert all(same(before[name], after[name]) for name in before)
+
+
+@pytest.mark.parametrize(("n", "low"), [(5, 0.478), (32, 0.891), (500, 0.993)])
+def test_all_right_on_independent_photos_is_what_clopper_and_pearson_say(n: int, low: float) -> None:
+    found = rate_intervals({"rate": ([1.0] * n, [1.0] * n)})["rate"]
+    assert (round(found.low, 3), found.high, found.n_eff, found.groups) == (low, 1.0, n, n)
+    none = rate_intervals({"rate": ([0.0] * n, [1.0] * n)})["rate"]
+    assert (none.low, round(none.high, 3)) == (0.0, round(1 - found.low, 3))
+
+
+def test_below_five_groups_each_is_taken_for_one_target_and_it_is_said() -> None:
+    above, below = [3.0, 4.0, 4.0, 2.0], [4.0] * 4
+    few = rate_intervals({"rate": (above, below)})["rate"]
+    assert (few.n_eff, few.groups, few.few_groups) == (4, 4, True)
+    enough = rate_intervals({"rate": ([*above, 3.0], [*below, 4.0])})["rate"]
+    assert (enough.groups, enough.few_groups) == (5, False)
+    single = rate_intervals({"rate": ([9.0], [9.0])})["rate"]
+    assert single.low == pytest.approx(0.025)
+    assert (single.high, single.n_eff) == (1.0, 1)
+    assert Interval(0.5, 0.9).few_groups is False, "a run of an older harness does not say"
+
+
+def test_photos_of_one_burst_tell_less_than_as_many_others() -> None:
+    right = [1.0 if place // 6 % 4 else 0.0 for place in range(60)]
+    alone = rate_intervals({"rate": (right, [1.0] * 60)})["rate"]
+    bursts = rate_intervals({"rate": (right, [1.0] * 60)}, [f"burst {place // 6}" for place in range(60)])["rate"]
+    assert bursts.n_eff is not None
+    assert alone.n_eff is not None
+    assert bursts.n_eff < alone.n_eff / 3
+    assert bursts.low < alone.low < alone.high < bursts.high
 
 
 def tally(*photos: tuple[int, int, int], unlabeled: int = 0) -> Tally[FaceScorecard]:
@@ -22,145 +144,85 @@ def tally(*photos: tuple[int, int, int], unlabeled: int = 0) -> Tally[FaceScorec
     return Tally.of_cards(FaceScorecard, rows)
 
 
-def random_tally(photos: int, recall: float, seed: int) -> Tally[FaceScorecard]:
-    """Photos of six targets each; their hardness depends on the photo's place, not on the seed."""
-    hardness = np.random.default_rng(99).normal(0, 0.15, photos)
-    found = np.random.default_rng(seed).binomial(6, np.clip(recall + hardness, 0, 1))
-    return tally(*((n, 1, 6 - n) for n in found.tolist()))
+PHOTOS = [(3, 1, 0), (1, 0, 2), (2, 2, 2), (4, 0, 1), (1, 1, 0), (2, 0, 0), (0, 1, 2)]
 
 
-class TestResampling:
-    def test_each_resample_sums_as_many_rows_as_there_are(self) -> None:
-        sums = resampled_sums(np.ones((7, 1)), seed=1, resamples=50)
-        assert sums.shape == (50, 1)
-        assert (sums == 7).all()
-
-    def test_columns_are_summed_over_the_same_draws(self) -> None:
-        values = np.random.default_rng(0).integers(0, 9, (20, 1)).astype(float)
-        sums = resampled_sums(np.hstack([values, 2 * values]), seed=3, resamples=100)
-        assert (sums[:, 1] == 2 * sums[:, 0]).all()
-        assert len(np.unique(sums[:, 0])) > 10
-
-    def test_how_many_are_drawn_together_changes_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        values = np.random.default_rng(0).integers(0, 9, (30, 2)).astype(float)
-        whole = resampled_sums(values, seed=5, resamples=40)
-        monkeypatch.setattr(uncertainty, "BLOCK", 1)
-        assert (resampled_sums(values, seed=5, resamples=40) == whole).all()
-
-    def test_spread_is_that_of_a_mean(self) -> None:
-        values = np.random.default_rng(0).random((400, 1))
-        means = resampled_sums(values, seed=0, resamples=4000)[:, 0] / 400
-        assert means.std() == pytest.approx(values.std() / 20, rel=0.05)
-
-    def test_no_resamples_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="resamples 0: expected at least 1"):
-            resampled_sums(np.ones((3, 1)), resamples=0)
+def test_an_f1_is_counted_in_targets_and_a_share_in_its_own_denominator() -> None:
+    found = intervals(tally(*PHOTOS), GROUPS[: len(PHOTOS)])
+    tp, fp, fn = (np.array(column, float) for column in zip(*PHOTOS, strict=True))
+    groups = GROUPS[: len(PHOTOS)]
+    assert same(found["face/recall"], oracle(tp.tolist(), (tp + fn).tolist(), groups, SHARE))
+    assert same(found["face/precision"], oracle(tp.tolist(), (tp + fp).tolist(), groups, SHARE))
+    assert same(found["face/f1"], oracle(tp.tolist(), (tp + (fp + fn) / 2).tolist(), groups, F1))
 
 
-class TestIntervals:
-    def test_an_interval_is_the_middle_95_percent_of_the_values(self) -> None:
-        middle = Interval.of(np.arange(1001.0))
-        assert (middle.low, middle.high) == pytest.approx((25, 975))
+@dataclass(frozen=True)
+class Overlaps(Scorecard):
+    overlap: float = 0.0
+    found: int = 0
 
-    def test_what_is_not_said_is_seed_0_and_2000_resamples(self) -> None:
-        run = random_tally(50, 0.7, 1)
-        assert intervals(run) == intervals(run, seed=0, resamples=2000) != intervals(run, seed=1)
-        given = {"rate": ([1.1, 2.0, 4.7, 3.3, 0.4], [5.0, 5.0, 7.0, 8.1, 9.2])}
-        assert rate_intervals(given) == rate_intervals(given, seed=0, resamples=2000) != rate_intervals(given, seed=1)
-        values = np.arange(9.0).reshape(-1, 1)
-        assert np.array_equal(resampled_sums(values), resampled_sums(values, seed=0, resamples=2000))
-
-    def test_each_rate_with_a_denominator_lies_in_its_interval(self) -> None:
-        found = intervals(random_tally(200, 0.7, seed=1))
-        card = random_tally(200, 0.7, seed=1).scorecard()
-        assert set(found) == {"face/precision", "face/recall", "face/f1", "face/strict_precision", "face/strict_f1"}
-        assert found["face/recall"].low < card.detection_recall < found["face/recall"].high
-
-    def test_the_same_seed_gives_the_same_interval(self) -> None:
-        assert intervals(random_tally(50, 0.7, 1), seed=4) == intervals(random_tally(50, 0.7, 1), seed=4)
-        assert intervals(random_tally(50, 0.7, 1), seed=4) != intervals(random_tally(50, 0.7, 1), seed=5)
-
-    def test_a_rate_without_a_denominator_has_none(self) -> None:
-        assert set(intervals(tally((0, 0, 3), (0, 0, 1)))) == {"face/recall", "face/f1", "face/strict_f1"}
-
-    def test_resamples_without_a_denominator_are_left_out(self) -> None:
-        assert intervals(tally((1, 0, 0), (0, 0, 0), (0, 0, 0)))["face/recall"] == Interval(1.0, 1.0)
-
-    def test_where_no_resample_has_a_denominator_there_is_no_interval(self) -> None:
-        lucky = [seed for seed in range(20) if "face/recall" in intervals(tally((1, 0, 0), (0, 0, 0)), seed, 1)]
-        assert 0 < len(lucky) < 20
-
-    def test_photos_that_nobody_labelled_are_no_part_of_the_sample(self) -> None:
-        photos = [(3, 1, 0), (1, 0, 2), (2, 2, 2)]
-        assert intervals(tally(*photos, unlabeled=50)) == intervals(tally(*photos))
-
-    def test_an_empty_tally_has_none(self) -> None:
-        assert intervals(tally()) == {}
-        assert intervals(tally(unlabeled=3)) == {}
+    DECLARED: ClassVar = Declaration("overlaps", {"mean": Rate.of("overlap/mean", "overlap", "found")})
 
 
-class TestRateIntervals:
-    def test_rates_given_item_by_item_are_drawn_like_those_of_a_tally(self) -> None:
-        counted = random_tally(40, 0.7, seed=3)
-        given = {
-            ratio.metric: (
-                counted.items().weights(ratio.numerator).tolist(),
-                counted.items().weights(ratio.denominator).tolist(),
-            )
-            for ratio in FaceScorecard.DECLARED.rates.values()
-        }
-        assert rate_intervals(given, seed=5) == intervals(counted, seed=5)
-
-    def test_a_rate_without_a_denominator_has_none(self) -> None:
-        assert rate_intervals({"rate": ([0.0, 0.0], [0.0, 0.0])}) == {}
-        assert rate_intervals({"rate": ([0.25], [0.5]), "other": ([1.0], [1.0])}) == {
-            "rate": Interval(0.5, 0.5),
-            "other": Interval(1.0, 1.0),
-        }
-        assert rate_intervals({}) == {}
+def test_a_rate_of_fractional_counts_is_an_average() -> None:
+    values = [0.9, 0.8, 0.95, 0.7, 0.99, 0.85, 0.9]
+    found = intervals(Tally.of_cards(Overlaps, [Overlaps(value, 1) for value in values]))
+    assert same(found["overlap/mean"], oracle(values, [1.0] * 7, [""] * 7, AVERAGE))
 
 
-class TestPairedDifference:
-    def test_a_run_beside_itself_differs_in_nothing(self) -> None:
-        run = random_tally(100, 0.8, seed=1)
-        for difference in paired_difference(run, run).values():
-            assert (difference.delta, difference.low, difference.high) == (0.0, 0.0, 0.0)
-            assert (difference.p_worse, difference.p_better, difference.photos) == (0.0, 0.0, 100)
+def test_a_mean_of_what_has_no_bounds_has_no_interval() -> None:
+    far = [Overlaps(value, 1) for value in (12.0, 3.5, 8.0, 4.0, 0.5)]
+    assert intervals(Tally.of_cards(Overlaps, far)) == {}
+    below_zero = [Overlaps(value, 1) for value in (-0.5, 0.5, 0.8, 0.4, 0.5)]
+    assert intervals(Tally.of_cards(Overlaps, below_zero)) == {}
 
-    def test_a_clear_loss_is_told_from_chance(self) -> None:
-        lost = paired_difference(random_tally(300, 0.8, 1), random_tally(300, 0.7, 2))["face/recall"]
-        assert lost.delta < 0
-        assert lost.low <= lost.delta <= lost.high < 0
-        assert lost.p_worse == 1.0
 
-    def test_delta_is_the_difference_of_the_two_rates(self) -> None:
-        a, b = random_tally(60, 0.6, 1), random_tally(60, 0.65, 2)
-        both = paired_difference(a, b)
-        back = paired_difference(b, a)
-        assert both["face/f1"].delta == b.scorecard().detection_f1 - a.scorecard().detection_f1
-        assert back["face/f1"].delta == -both["face/f1"].delta
-        assert back["face/f1"].p_worse == both["face/f1"].p_better
+def test_a_statistic_that_is_no_ratio_goes_by_leaving_groups_out() -> None:
+    above, below = np.array([0.9, 1.7, 0.8, 2.4, 0.6, 1.0]), np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0])
+    without = (above.sum() - above) / (below.sum() - below)
+    found = statistic_interval(float(above.sum() / below.sum()), without, below, np.arange(6))
+    assert same(found, rate_intervals({"rate": (above, below)}, floors={"rate": AVERAGE})["rate"])
 
-    def test_pairing_is_sharper_than_two_intervals_side_by_side(self) -> None:
-        """One more target found in every third photo: certain when paired, lost in the noise otherwise."""
-        baseline = random_tally(200, 0.5, seed=1)
-        better = baseline.counts.copy()
-        names = [field.name for field in fields(FaceScorecard)]
-        gains = (np.arange(200) % 3 == 0) & (better[:, names.index("detection_fn")] > 0)
-        better[gains, names.index("detection_tp")] += 1
-        better[gains, names.index("detection_fn")] -= 1
-        candidate = Tally(FaceScorecard, better)
-        assert paired_difference(baseline, candidate)["face/recall"].low > 0
-        assert intervals(baseline)["face/recall"].high > intervals(candidate)["face/recall"].low
 
-    def test_a_rate_that_only_one_run_has_is_left_out(self) -> None:
-        silent, speaking = tally((0, 0, 2), (0, 0, 1)), tally((1, 0, 1), (0, 1, 1))
-        assert set(paired_difference(silent, speaking)) == {"face/recall", "face/f1", "face/strict_f1"}
+def test_a_rate_without_a_denominator_has_none() -> None:
+    assert set(intervals(tally((0, 0, 3), (0, 0, 1)))) == {"face/recall", "face/f1", "face/strict_f1"}
+    assert rate_intervals({"rate": ([0.0, 0.0], [0.0, 0.0])}) == {}
+    assert rate_intervals({}) == {}
+    assert intervals(tally()) == {} == intervals(tally(unlabeled=3))
 
-    def test_what_cannot_be_compared_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="baseline has 2 photos, candidate 1"):
-            paired_difference(tally((1, 0, 0), (1, 0, 0)), tally((1, 0, 0)))
-        with pytest.raises(ValueError, match="photo 1: scored in the baseline only"):
-            paired_difference(tally((1, 0, 0), (1, 0, 0)), tally((1, 0, 0), unlabeled=1))
-        with pytest.raises(ValueError, match="cannot compare a bib scorecard with a face scorecard"):
-            paired_difference(tally((1, 0, 0)), Tally.of_cards(BibScorecard, [BibScorecard(1, 0, 0)]))
+
+def test_photos_that_nobody_labelled_are_no_part_of_the_sample() -> None:
+    groups = GROUPS[: len(PHOTOS)]
+    assert intervals(tally(*PHOTOS, unlabeled=5), [*groups, *"vwxyz"]) == intervals(tally(*PHOTOS), groups)
+
+
+def test_groups_have_to_fit_the_items() -> None:
+    with pytest.raises(ValueError, match="2 groups for 7 items; expected the group of each item"):
+        intervals(tally(*PHOTOS), ["a", "b"])
+    with pytest.raises(ValueError, match=r"rates over \[1, 2\] items; expected rates over the same items"):
+        rate_intervals({"a": ([1.0], [1.0]), "b": ([1.0, 1.0], [1.0, 1.0])})
+    assert group_numbers(["x", "", "x", ""], 4).tolist() == [0, 1, 0, 2]
+
+
+def test_rates_side_by_side_are_those_one_by_one() -> None:
+    random = np.random.default_rng(0)
+    below = random.integers(0, 4, (5, 30)).astype(float)
+    rates = {str(row): (random.binomial(below[row].astype(int), 0.8).astype(float), below[row]) for row in range(5)}
+    together = rate_intervals(rates, [str(place % 9) for place in range(30)])
+    for name, sides in rates.items():
+        assert same(together[name], rate_intervals({name: sides}, [str(place % 9) for place in range(30)])[name])
+
+
+def test_an_interval_is_logged_with_its_effective_n() -> None:
+    assert Interval(0.5, 0.9, 31.5, 12).logged("face/f1") == {
+        "interval/face_f1_low": 0.5,
+        "interval/face_f1_high": 0.9,
+        "interval/face_f1_n_eff": 31.5,
+    }
+    assert Interval(0.5, 0.9).logged("f1") == {"interval/f1_low": 0.5, "interval/f1_high": 0.9}
+    assert Interval(0.5, 0.9, 3.0, 4).scaled(100) == Interval(50, 90, 3.0, 4)
+
+
+def test_counts_of_which_nothing_is_known_have_none() -> None:
+    counts = ItemCounts(FaceScorecard.DECLARED, {}, 3, ("detection_tp",))
+    assert intervals(counts) == {}

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from PIL import Image, ImageDraw, ImageFont
 
-from harness.config import conf_dir
+from harness.base.conf import conf_dir
 from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, write_file
 from harness.references.freeze import freeze
 from harness.references.store import LabelStore
@@ -34,19 +34,21 @@ def digest_of(*folders: Path) -> str:
     total = hashlib.sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix not in (".jpg", ".lock") and path.name != ".lock":
+            counted = path.name == "looks.jsonl" or path.parent.name == "sealed"  # what a search may do to a holdout
+            if path.is_file() and not counted and path.suffix not in (".jpg", ".lock") and path.name != ".lock":
                 total.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
     return total.hexdigest()
 
 
 @pytest.fixture(scope="session")
 def _race(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A set in which a bib that hangs low is its wearer's on the photos of the search, and nobody's on the holdout."""
+    """A set in which a bib that hangs low is its wearer's on the photos of the search, and nobody's on the holdout,
+    which has enough photos for a verdict there."""
     root = tmp_path_factory.mktemp("race")
     (root / "photos").mkdir()
     index, bibs, faces, links = {}, {}, {}, {}
     plan = [("iteration", HIGH, True)] * 3 + [("iteration", LOW, True)] * 5
-    plan += [("holdout", HIGH, True)] * 3 + [("holdout", LOW, False)] * 5
+    plan += [("holdout", HIGH, True)] * 3 + [("holdout", LOW, False)] * 10
     for position, (split, bib, linked) in enumerate(plan):
         person, number = ("P001", "P005")[position % 2], str(1301 + 97 * position)
         picture = root / "photos" / f"{number}.jpg"
@@ -56,7 +58,7 @@ def _race(tmp_path_factory: pytest.TempPathFactory) -> Path:
         record = {"names": [f"{number}.jpg"], "width": WIDTH, "height": HEIGHT, "bytes": size}
         index[sha256] = record | {"added_at": "2026-01-01T00:00:00Z", "split": split}
         bibs[sha256] = {"labeled": True, "boxes": [unit(bib) | {"number": number}]}
-        faces[sha256] = {"labeled": True, "boxes": [unit(PEOPLE[person][1]) | {"identity": person}]}
+        faces[sha256] = {"labeled": True, "boxes": [unit(PEOPLE[person][1]) | {"identity": f"runner_{number}"}]}
         links[sha256] = [(0, 0)] if linked else []
     write_file(root, PhotoIndex.model_validate({"photos": index}))
     write_file(root, BibGroundTruth.model_validate({"photos": bibs}))

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.base.errors import ConfigError, HarnessError
-from harness.search.experiment import read_experiment
+from harness.base.errors import ConfigError, MissingPackageError
+from harness.search.experiment import (
+    FOLDER,
+    experiment_names,
+    experiment_path,
+    read_experiment,
+    shipped,
+    study_folder,
+)
 from harness.search.ledger import Ledger
 from harness.search.searchable import check_experiment, trial_config, trial_spec
 from harness.search.space import Point
@@ -35,7 +42,25 @@ def test_every_experiment_that_ships_is_valid_and_shows_its_command(path: Path) 
     made = read_experiment(path)
     check_experiment(made)
     assert made.study == path.stem
-    assert f"#   harness search experiments/{path.name}" in path.read_text()
+    assert f"#   harness search {path.stem}" in path.read_text()
+
+
+def test_an_experiment_that_ships_is_found_by_name_and_keeps_its_study_in_the_users_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = experiment_path("link_geometry")
+    made = read_experiment(path)
+    assert (path, study_folder(path, made)) == (shipped() / "link_geometry.yaml", FOLDER / "link_geometry")
+    assert "link_geometry" in experiment_names()
+    # A person's own file of the same name comes first, and keeps its study beside it.
+    FOLDER.mkdir()
+    (FOLDER / "link_geometry.yaml").write_text(path.read_text())
+    assert experiment_path("link_geometry") == FOLDER / "link_geometry.yaml"
+    assert study_folder(Path("else/mine.yaml"), made) == Path("else/link_geometry")
+    # A name that nobody has is looked for where one's own would be, and the error says what there is.
+    with pytest.raises(ConfigError, match=r"experiments/nope.yaml: .*by name: bib_reading, face_detection, link_geom"):
+        read_experiment(experiment_path("nope"))
 
 
 def test_a_file_says_what_it_needs_and_the_rest_has_defaults(tmp_path: Path) -> None:
@@ -134,8 +159,8 @@ def test_a_point_becomes_the_config_that_the_same_overrides_make() -> None:
 def test_a_sampler_whose_package_is_missing_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.search.samplers.find_spec", lambda _: None)
-    with pytest.raises(HarnessError, match=r"gp needs PyTorch; install harness\[gp\]"):
+    monkeypatch.setattr("harness.base.extras.find_spec", lambda _: None)
+    with pytest.raises(MissingPackageError, match=r"gp needs .* \(torch\); .* pip install 'mlflow-harness\[gp\]'"):
         Ledger.open(experiment(sampler="gp"), tmp_path)
 
 

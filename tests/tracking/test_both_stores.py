@@ -31,6 +31,7 @@ from harness.tracking.catalog import (
 from harness.tracking.remote import ServerStore
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore, OpenStore
+from harness.tracking.sweeps import best_job, find_jobs
 from harness.tracking.upkeep import baseline_of, choose_run, pin, plan_clean
 from tests.benchmark_runs import benchmark_run, gate
 
@@ -295,3 +296,32 @@ def test_an_experiment_that_was_deleted_is_named(store: AnyStore) -> None:
     opened.client.delete_experiment(opened.runs_experiment)
     with pytest.raises(HarnessError, match=f"tracking.experiment: {store.experiment} is deleted in MLflow"):
         store.open()
+
+
+def swept(logger: Logger, found: int, name: str) -> str:
+    """A job of a sweep that finds the faces of its first photos."""
+    run = benchmark_run([(1, 0, 0)] * found + [(0, 0, 1)] * (20 - found))
+    declared = json.dumps({"headlines": {"face/recall": "faces"}})
+    return logger.log(run, name, sweep_id="s1", declared=declared)
+
+
+def test_the_best_job_of_a_sweep_is_held_against_the_baseline_or_else_the_first_job(
+    logger: Logger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept(logger, 10, "first")
+    assert best_job(logger.store, find_jobs(logger.store, "s1")) == ""
+    swept(logger, 18, "better")
+    swept(logger, 16, "good")
+    jobs = find_jobs(logger.store, "s1")
+    words = best_job(logger.store, jobs)
+    assert words.startswith("better, the best of 2 runs held against the first run in face/recall on 20 groups: ")
+    assert words.endswith("shown to be better")
+    elsewhere = logger.log(benchmark_run([(1, 0, 0)] * 20, data_digest="e" * 64))
+    logger.pin(elsewhere)
+    assert best_job(logger.store, jobs) == words
+    logger.pin(logger.log(benchmark_run([(1, 0, 0)] * 17 + [(0, 0, 1)] * 3)))
+    words = best_job(logger.store, jobs)
+    assert words.startswith("better, the best of 3 runs held against the baseline in face/recall")
+    assert ": nothing found" in words
+    monkeypatch.setattr("harness.tracking.sweeps._MOST_SELECTED", 2)
+    assert best_job(logger.store, jobs) == ("not looked for among 3 runs: more than 2 take long to read item by item")

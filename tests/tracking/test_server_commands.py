@@ -29,9 +29,9 @@ def test_a_server_does_what_a_folder_does(
     assert not (tmp_path / "mlruns" / "mlflow.db").exists()
 
     runs = json.loads(harness("list", "--json", *store).out)
-    assert [run["verdict"] for run in runs] == ["WITHIN NOISE", "WITHIN NOISE", "NO BASELINE"]
+    assert [run["verdict"] for run in runs] == ["NO WORSE", "NO WORSE", "BASELINE"]
     compared = harness("compare", "latest", *store, "gate=strict")
-    assert (compared.code, "Verdict: WITHIN NOISE" in compared.out) == (0, True)
+    assert (compared.code, "Verdict: NO WORSE" in compared.out) == (0, True)
     opened = harness("mlflow", "--no-browser", *store)
     assert (opened.code, f"MLflow is at {server_uri}/#/experiments/" in opened.out) == (0, True)
     cleaned = harness("clean", "-f", *store)

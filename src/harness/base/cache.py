@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.base.locks import file_lock
@@ -31,24 +28,6 @@ def made_once(name: str, make: Callable[[Path], None]) -> Path:
         if not folder.is_dir():
             _make_beside(folder, make)
     return folder
-
-
-def source_key(package: str, depends_on: Iterable[str]) -> str:
-    """A short digest over a package's own files (.py and .json) and the versions of the packages it depends on."""
-    total = hashlib.sha256()
-    for file in sorted(files(package).iterdir(), key=lambda file: file.name):
-        if file.name.endswith((".py", ".json")):
-            total.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    for name in depends_on:
-        total.update(f"{name}=={_version(name)}\n".encode())
-    return total.hexdigest()[:12]
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"
 
 
 def _make_beside(folder: Path, make: Callable[[Path], None]) -> None:

@@ -13,6 +13,32 @@ Pixels = Annotated[int, Field(ge=32, le=16384)]
 #: A number above zero.
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
+#: How far a predicted box may stick out of its photo, as a share of it; it is cut at the border.
+TOLERANCE = 1e-6
+#: Up to here it is the rounding of a sum, and the box stays as it is.
+_ROUNDING = 1e-12
+
+
+def cut_at_border(start: float, extent: float, names: str, length: int = 1) -> tuple[float, float]:
+    """Start and extent of a predicted box along one side of its photo, as shares of that side, cut at the border.
+
+    `names` are what the two are called, `length` is the side in the unit that they are given in. For example:
+
+        >>> cut_at_border(450, 30, "xw", 480)
+        (0.9375, 0.0625)
+    """
+    first, share = start / length, extent / length
+    if first < -TOLERANCE or first + share > 1 + TOLERANCE:
+        told = f"{names[0]} {start:g} and {names[1]} {extent:g}"
+        raise ValueError(f"{told} stick out of the photo; expected a box from 0 to {length}")
+    if first < 0:
+        first, share = 0.0, share + first
+    if first + share > 1 + _ROUNDING:
+        share = 1 - first
+    if share <= 0:
+        raise ValueError(f"nothing of the box is on the photo; expected a box from 0 to {length}")
+    return first, share
+
 
 def first_error(error: ValidationError, root: str = "") -> str:
     """The first thing that is wrong, below `root`: where, what was expected, what came, and how many more."""

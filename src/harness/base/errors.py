@@ -6,6 +6,8 @@ raised is a bug in the harness and keeps its traceback.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 
 class HarnessError(Exception):
     """Something outside the code is wrong: input, configuration, environment."""
@@ -19,6 +21,16 @@ class ConfigError(HarnessError):
     """The command line or a config file asks for something that does not exist."""
 
     exit_code = 2
+
+
+class MissingPackageError(HarnessError):
+    """Packages of an extra are needed that are not installed; `missing` has the modules by what needs them."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, missing: Mapping[str, Sequence[str]] | None = None) -> None:
+        super().__init__(message)
+        self.missing = dict(missing or {})  # a process that is told by another has the message alone
 
 
 class ReferenceSetError(HarnessError):
@@ -49,12 +61,25 @@ class StaleRevisionError(ReferenceSetError):
         self.theirs = theirs
 
 
+class StaleCodeError(HarnessError):
+    """A source file was edited after this process had loaded it: what it says is not what runs."""
+
+    exit_code = 4
+
+
 class WeightsError(HarnessError):
     """A backend's weights are missing or are not the ones that the config names."""
 
 
 class PhotoError(HarnessError):
-    """One photo cannot be read; the run goes on without it and ends INCOMPLETE."""
+    """One photo cannot be read, or what a backend says about it cannot be scored; the run goes on without it and ends
+    INCOMPLETE."""
+
+
+class PredictionsError(HarnessError):
+    """A file of predictions cannot be scored as it is."""
+
+    exit_code = 2
 
 
 class ConfidenceError(HarnessError):
@@ -97,3 +122,13 @@ class CrashError(HarnessError):
 
 class GateError(HarnessError):
     """The run was logged, and a strict gate does not let it pass."""
+
+
+class SealedError(HarnessError):
+    """The scores of a run on a holdout are asked for, which are sealed; or a look at a holdout cannot be counted."""
+
+
+class AuditError(HarnessError):
+    """The run was logged, but an answer that it took from the stage cache comes out otherwise when computed anew."""
+
+    exit_code = 6

@@ -1,15 +1,38 @@
-"""Progress of long work: a bar on a terminal, a plain line now and then elsewhere."""
+"""Progress of long work: a bar on a terminal, a plain line now and then elsewhere, nothing where it is silenced."""
 
 from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
 
 SECONDS_BETWEEN_LINES = 10.0
+#: Of this thread alone: another one may show its progress meanwhile.
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Show no progress of what is done inside."""
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
+
+
+def warn(text: str) -> None:
+    """Tell something that went wrong and stops nothing: on standard error or, where all is silent, as a warning."""
+    if _SILENT.get():
+        warnings.warn(text, stacklevel=2)
+    else:
+        print(f"harness: {text}", file=sys.stderr, flush=True)
 
 
 def track(items: Collection[T], what: str) -> Iterator[T]:
@@ -19,6 +42,8 @@ def track(items: Collection[T], what: str) -> Iterator[T]:
 
 def track_stream(items: Iterable[T], what: str, total: int) -> Iterator[T]:
     """The same for items that come one by one, `total` of them."""
+    if _SILENT.get():
+        return iter(items)
     return _bar(items, what, total) if sys.stderr.isatty() else _lines(items, what, total)
 
 

@@ -24,6 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Pin, and say what was pinned and what it replaces."""
+    from harness.base.texts import counted
+    from harness.judging import judge_all
     from harness.tracking.catalog import find_run, list_runs
     from harness.tracking.upkeep import baseline_of, choose_run, pin
 
@@ -46,4 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"Baseline of {data}: {chosen.short_id} ({chosen.name})")
     if before is not None:
         print(f"  it replaces {before.short_id} ({before.name})")
+    if judged := judge_all(store, runs, chosen):
+        print(f"  {counted(judged, 'run')} on these data judged anew against it")
     return 0

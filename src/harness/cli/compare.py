@@ -1,8 +1,9 @@
 """Compare a run with another one, or with the baseline of its data.
 
-Shows each metric's difference with its interval, the photos that came out otherwise, and what differs in the configs.
+Shows each metric's difference with its interval, the photos that came out otherwise, and what differs in the configs
+and in the code: modules and installed packages.
 RUN and BASE are ids, beginnings of ids, names, or `latest`. With `gate=strict` the exit code is 1 unless the run is
-IMPROVED or WITHIN NOISE.
+IMPROVED, NO WORSE or, with a warning, CANNOT TELL; with `gate=proof` unless every gated metric is IMPROVED or NO WORSE.
 """
 
 from __future__ import annotations
@@ -28,27 +29,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison."""
-    from harness.base.errors import ConfigError, GateError
     from harness.config import instantiate
+    from harness.judging import compare_stored
     from harness.report.comparisons import comparison_dict, markdown_comparison, text_comparison
-    from harness.runs.comparison import compare
-    from harness.tracking.catalog import find_base, find_run, list_runs, load_run
+    from harness.showing import enforce
+    from harness.tracking.catalog import find_base, find_run, list_runs
 
     config = compose_runs(arguments, "base")
     store, gate = existing_store(config).open(), instantiate(config, "gate")
     runs = list_runs(store)
     chosen = find_run(runs, arguments.run)
     base = find_run(runs, arguments.base) if arguments.base else find_base(runs, chosen)
-    run, against = load_run(store, chosen.run_id), load_run(store, base.run_id)
-    if wrong := gate.unknown(card.declared for card in run.cards.values()):
-        raise ConfigError(wrong)
-    comparison = compare(gate, run, against, config.seed)
+    comparison = compare_stored(store, gate, chosen, base, config.seed)
     ids = chosen.run_id, base.run_id
     if arguments.json:
         show_json(comparison_dict(comparison, *ids))
     else:
         form = markdown_comparison if arguments.markdown else text_comparison
         print(form(comparison, *ids), flush=True)
-    if gate.fails(comparison.judgement.verdict):
-        raise GateError(f"gate=strict: {comparison.judgement.verdict}")
+    enforce(gate, comparison.judgement)
     return 0

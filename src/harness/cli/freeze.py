@@ -1,7 +1,8 @@
 """Freeze the labels of the staging set under a name, for good.
 
-Takes the photos that are labelled completely, known negatives included. A run evaluates the result with
-`references=frozen references.name=NAME`.
+Takes the photos that are labelled completely, known negatives included. With --for, complete means what is named
+there, and the labels of other dimensions stay out. A run evaluates the result with `references=frozen
+references.name=NAME`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="letters, digits, - and _; a name that is taken is refused")
     parser.add_argument("--description", default="", help="a sentence that stays with the set")
     parser.add_argument("--include-incomplete", action="store_true", help="take partly labelled photos too")
+    parser.add_argument(
+        "--for",
+        dest="dimensions",
+        default="bibs,faces,links",
+        metavar="DIMENSIONS",
+        help="what the set is for: some of bibs, faces, links, identities, with commas (default: %(default)s)",
+    )
     parser.add_argument("--all", action="store_true", help="take every photo of the index")
     add_overrides(parser, "references.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Freeze, and say what the set holds."""
-    from harness.references.completeness import State
+    from harness.references.completeness import DIMENSIONS, State
     from harness.references.freeze import freeze
 
     store = open_store(compose_staging(arguments.overrides))
@@ -38,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         description=arguments.description,
         include_incomplete=arguments.include_incomplete,
         everything=arguments.all,
+        dimensions=[name.strip() for name in arguments.dimensions.split(",") if name.strip()],
     )
     partial, untouched = (manifest.states.get(state, 0) for state in (State.PARTIAL, State.UNTOUCHED))
     if partial or untouched:
@@ -46,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     negatives = manifest.states.get(State.KNOWN_NEGATIVE, 0)
     splits = ", ".join(f"{summary.photos:,} {split}" for split, summary in manifest.splits.items())
     known = f", {counted(negatives, 'known negative')}" if negatives else ""
-    print(f"Frozen {manifest.name}: {counted(manifest.photos, 'photo')} ({splits}){known}")
+    named = "" if manifest.dimensions == DIMENSIONS else f", for {', '.join(manifest.dimensions)} alone"
+    print(f"Frozen {manifest.name}: {counted(manifest.photos, 'photo')} ({splits}){known}{named}")
     print(f"  digest  {manifest.digest}")
     root = "" if str(store.root) == "data/reference" else f" references.root={store.root}"
     print(f"  run on it with:  {COMMAND} references=frozen references.name={manifest.name}{root}")

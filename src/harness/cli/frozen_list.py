@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     store = open_store(compose_staging(arguments.overrides))
     found = frozen_sets(store.root)
     if arguments.json:
-        show_json([*(manifest.model_dump(mode="json") for manifest in found.sets), *map(asdict, found.damaged)])
+        shown = (manifest.model_dump(mode="json", exclude={"groups": {"members"}}) for manifest in found.sets)
+        show_json([*shown, *map(asdict, found.damaged)])
     elif found.sets:
         print("\n".join(aligned([_HEADS, *_rows(found.sets)])), flush=True)
     elif not found.damaged:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from harness.base import conf
 from harness.cli import COMMANDS
 
 _USAGE = """\
@@ -18,6 +17,8 @@ A run:
 Choices (harness GROUP=CHOICE):
 {groups}
 
+Your own choices and code: conf/GROUP/CHOICE.yaml where the command is run, or in --config-dir DIR, which every
+command takes (docs/extending.md).
 Any key of the config can be set: harness bib.long_side=1600. A key that does not exist is refused, with those that do.
 
 Commands (harness COMMAND --help tells more):
@@ -33,10 +34,4 @@ def overview() -> str:
 
 def config_groups() -> dict[str, list[str]]:
     """The config groups and what each offers."""
-    packaged = Path(__file__).parents[1] / "conf"
-    root = packaged if packaged.is_dir() else Path(__file__).parents[3] / "conf"
-    return {
-        folder.name: sorted(file.stem for file in folder.glob("*.yaml"))
-        for folder in sorted(root.iterdir())
-        if folder.is_dir()
-    }
+    return {group: conf.choices(group) for group in sorted(conf.groups())}

@@ -65,10 +65,8 @@ def _line(run: RunEntry, columns: Iterable[str], baselines: set[str]) -> tuple[s
 
 
 def _verdict(run: RunEntry, baselines: set[str]) -> str:
-    """The verdict, or how the run ended where it has none; whether it is a baseline, or was judged by one of old."""
-    if run.pinned:
-        return "BASELINE"
+    """The verdict, or how the run ended where it has none; whether it was judged by a baseline of old."""
     if not run.verdict:
         return run.status.lower()
-    earlier = run.judged_against and run.judged_against not in baselines
+    earlier = not run.pinned and run.judged_against and run.judged_against not in baselines
     return f"{run.verdict} (earlier baseline)" if earlier else run.verdict

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 
+from harness.base.extras import need
+
 NAME = "mcp"
 HELP = "serve searches to an agent (MCP over stdio)"
 
@@ -18,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(_arguments: argparse.Namespace) -> int:
     """Serve until standard input ends."""
+    need(NAME, "mcp", "optuna")
     from harness.search.server import serve
 
     serve()

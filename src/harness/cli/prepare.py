@@ -11,10 +11,12 @@ import argparse
 
 from harness.base.texts import counted, listing
 from harness.cli.sets import compose_staging, open_store
-from harness.cli.terminal import add_overrides, confirm
+from harness.cli.terminal import add_overrides, confirm, name_shadows
 
 NAME = "prepare"
 HELP = "copy photos in and suggest labels for them"
+#: The overrides that choose a backend, beside the preset.
+_STAGES = ("bib=", "face=", "link=")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.references.labels import reset_labels
 
     config = compose_staging(arguments.overrides)
+    name_shadows(config)
     store, pipeline = open_store(config), build_pipeline(config)
+    pipeline.load()  # so that whatever is not installed is told before photos are copied
     added = copy_in(store, Path(arguments.path))
     counts = f"{len(added.new):,} new, {len(added.known):,} known, {len(added.unreadable):,} not readable"
     print(f"Photos: {counts}; {counted(len(store.contents().index.photos), 'photo')} in {store.root}", flush=True)
@@ -49,13 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
             "--reset-labels takes all labels away",
         )
         print(f"Labels taken away; backup in {reset_labels(store)}", flush=True)
+    chosen = " ".join([f"preset {config.preset}", *(each for each in arguments.overrides if each.startswith(_STAGES))])
     result = suggest(store, pipeline, refresh=arguments.refresh)
     if not result.photos and not result.failed:
-        print(f"Suggestions: every photo has those of preset {config.preset}; --refresh makes them anew")
+        print(f"Suggestions: every photo has those of {chosen}; --refresh makes them anew")
         return 0
     found = ", ".join(counted(getattr(result, f"{noun}s"), noun) for noun in ("bib", "face", "link"))
     skipped = f"; {counted(result.skipped, 'photo')} had theirs" if result.skipped else ""
-    print(f"Suggestions by preset {config.preset}: {counted(result.photos, 'photo')} ({found}){skipped}")
+    print(f"Suggestions by {chosen}: {counted(result.photos, 'photo')} ({found}){skipped}")
     if result.failed:
         reasons = listing(f"{name}: {reason}" for name, reason in result.failed.items())
         raise IncompleteError(f"no suggestions for {counted(len(result.failed), 'photo')}:\n{reasons}")

@@ -22,13 +22,18 @@ def compose_runs(arguments: argparse.Namespace, *optional: str) -> Any:
 
     for name in optional:
         word = getattr(arguments, name)
-        if word is not None and _OVERRIDE.match(word):
+        if word is not None and is_override(word):
             arguments.overrides.insert(0, word)
             setattr(arguments, name, None)
-    strays = [word for word in arguments.overrides if not _OVERRIDE.match(word)]
+    strays = [word for word in arguments.overrides if not is_override(word)]
     if strays:
         raise ConfigError(f"{strays[0]}: expected an override such as tracking.root=FOLDER")
     return compose(arguments.overrides)
+
+
+def is_override(word: str) -> bool:
+    """Whether a word is an override, and no path or name of a run."""
+    return bool(_OVERRIDE.match(word))
 
 
 def existing_store(config: Any) -> Store:

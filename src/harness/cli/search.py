@@ -1,6 +1,6 @@
 """Search for better parameters within a budget, as an experiment file describes it.
 
-  harness search FILE                     search, or go on with a search, until the budget is spent
+  harness search STUDY                    search, or go on with a search, until the budget is spent
   harness search describe STUDY           what is varied, what it is after, what it may spend
   harness search leaderboard STUDY        how it stands
   harness search status STUDY             what is left of the budget
@@ -8,10 +8,10 @@
   harness search tell STUDY TRIAL RUN     the MLflow run that came of it
   harness search try STUDY KEY=VALUE ...  run a point of your own (or the number of a trial that was asked for)
   harness search cancel STUDY [TRIAL]     stop the search, or give back a trial that was asked for
-  harness search propose STUDY [TRIAL]    write the best trial, or another, as a preset file
+  harness search propose STUDY [TRIAL]    write the best trial as a preset file where it is no mere luck, or another
   harness search confirm STUDY            does the gain hold up on the holdout?
 
-STUDY is the name of a file in experiments/, or its path.
+STUDY is an experiment file, or the name of one: in experiments/, or else among those that the harness comes with.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.base.conf import shown_path
 from harness.base.errors import ConfigError, CrashError, HarnessError
+from harness.base.extras import need
 from harness.base.texts import COMMAND
-from harness.cli.terminal import show_json
+from harness.cli.terminal import name_shadows, show_json
 
 if TYPE_CHECKING:
     from harness.search.holdout import Confirmation
@@ -37,9 +39,9 @@ HELP = "search for better parameters within a budget"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("what", metavar="FILE|VERB", help="an experiment file, or one of the verbs above")
+    parser.add_argument("what", metavar="STUDY|VERB", help="an experiment, or one of the verbs above")
     # Called as other commands call theirs, so that KEY=VALUE may also follow an option.
-    parser.add_argument("overrides", nargs="*", metavar="ARGUMENT", help="what the verb takes")
+    parser.add_argument("overrides", nargs="*", default=[], metavar="ARGUMENT", help="what the verb takes")
     parser.add_argument("--trials", type=int, metavar="N", help="budget of the study in trials, over all its runs")
     parser.add_argument("--minutes", type=float, metavar="M", help="budget of the study in minutes of work")
     parser.add_argument("--workers", type=int, default=1, metavar="W", help="processes side by side (default: 1)")
@@ -50,10 +52,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what is asked; whatever is not the user's to mend ends with exit code 5."""
+    need(NAME, "optuna")
     try:
         verb = _VERBS.get(arguments.what)
         return _search(arguments) if verb is None else verb(arguments)
-    except HarnessError:
+    except (HarnessError, BrokenPipeError):  # a reader that has seen enough is no crash
         raise
     except Exception as error:
         traceback.print_exc(file=sys.stderr)
@@ -62,19 +65,32 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _search(arguments: argparse.Namespace) -> int:
     from harness.search import leaderboard, verbs
+    from harness.search.experiment import experiment_names, experiment_path
+    from harness.search.searchable import trial_config
 
-    if arguments.overrides or not arguments.what.endswith((".yaml", ".yml")):
-        raise ConfigError(f"{arguments.what}: expected an experiment file, or one of: {', '.join(_VERBS)}")
+    names = experiment_names()
+    known = arguments.what.endswith((".yaml", ".yml")) or arguments.what in names
+    if known and arguments.overrides:
+        file = shown_path(experiment_path(arguments.what))
+        raise ConfigError(
+            f"{arguments.overrides[0]}: a search takes no overrides; what all its trials share stands as `base` in the "
+            f"experiment file: copy {file} to experiments/ under another name and add it there"
+        )
+    if not known:
+        raise ConfigError(
+            f"{arguments.what}: expected an experiment file, an experiment ({', '.join(names)}), "
+            f"or a verb ({', '.join(_VERBS)})"
+        )
     if arguments.workers < 1:
         raise ConfigError("--workers: expected at least 1")
-    verbs.prepare(arguments.what, arguments.trials, arguments.minutes, arguments.resume)
+    ledger = verbs.prepare(arguments.what, arguments.trials, arguments.minutes, arguments.resume)
+    name_shadows(trial_config(ledger.experiment, {}))
     view = verbs.run(arguments.what, arguments.workers)
     if arguments.json:
         show_json(verbs.plain(view))
     else:
         print(leaderboard.text(view))
-        beaten = view.gain is not None and view.gain.gain > 0
-        if beaten and (path := verbs.proposed(arguments.what)):
+        if view.worth_proposing and (path := verbs.proposed(arguments.what)):
             print(f"\nProposed preset: {path}\nDoes it hold up?  {COMMAND} search confirm {view.study}")
     if view.cold_rerun.startswith("DIFFERS"):
         raise HarnessError(f"the best trial does not stand without the cache: {view.cold_rerun}")
@@ -82,11 +98,15 @@ def _search(arguments: argparse.Namespace) -> int:
 
 
 def _describe(arguments: argparse.Namespace) -> int:
-    from harness.search import verbs
+    from harness.search import leaderboard, verbs
+    from harness.search.experiment import experiment_path, read_experiment
 
     (study,) = _taken(arguments, "STUDY")
-    view = verbs.describe(study)
-    _show(arguments, view, lambda: _space_text(view))
+    view, path = verbs.describe(study), experiment_path(study)
+    allowed = read_experiment(path).budget
+    unspent = f"Budget: {allowed.trials} trials, {allowed.minutes:g} minutes; nothing is spent yet."
+    budget = leaderboard.budget_text(view.budget) if view.budget else unspent
+    _show(arguments, view, lambda: f"{_space_text(view)}\n{budget}\nFile: {shown_path(path)}")
     return 0
 
 
@@ -162,7 +182,8 @@ def _propose(arguments: argparse.Namespace) -> int:
     from harness.search import verbs
 
     study, *trial = _taken(arguments, "STUDY", optional="TRIAL")
-    path, view = verbs.propose(study, _number(trial[0]) if trial else None)
+    # A person who names a trial has a reason to; the preset's header says how little its gain may mean.
+    path, view = verbs.propose(study, _number(trial[0]) if trial else None, insist=bool(trial))
     if arguments.json:
         show_json({"path": str(path), "trial": verbs.plain(view)})
     else:
@@ -247,10 +268,8 @@ def _trial_text(view: TrialView) -> str:
 def _confirmation_text(answer: Confirmation) -> str:
     peek = answer.peek
     again = f"Confirmed before, on {peek.at}; this is the recorded answer.\n" if answer.repeated else ""
-    others = "" if peek.all_peeks <= answer.peeks else f" (by all studies: {peek.all_peeks})"
-    warning = "\nIt was looked at before: the more often, the less a verdict says." if peek.all_peeks > 1 else ""
     return (
         f"{again}Trial {peek.trial} of {answer.study} on {peek.data}: {peek.standing}\n{peek.words}.\n"
         f"Gate over all metrics: {peek.verdict}. MLflow runs: base {peek.base_run}, trial {peek.trial_run}\n"
-        f"Peeks at this holdout by this study: {answer.peeks}{others}.{warning}"
+        f"Holdout: {peek.look}; asked {answer.peeks} time{'' if answer.peeks == 1 else 's'} by this study."
     )

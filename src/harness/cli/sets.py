@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harness.base.errors import ConfigError
 
 if TYPE_CHECKING:
+    from harness.references.sets import StagingSet
     from harness.references.store import LabelStore
 
 
@@ -21,6 +22,11 @@ def compose_staging(overrides: Sequence[str]) -> Any:
 
 def open_store(config: Any) -> LabelStore:
     """The label store of a composed config."""
+    return open_set(config)[0]
+
+
+def open_set(config: Any) -> tuple[LabelStore, StagingSet]:
+    """The label store of a composed config, and how the set is to be read."""
     from pathlib import Path
 
     from harness.config import instantiate
@@ -30,4 +36,4 @@ def open_store(config: Any) -> LabelStore:
     references = instantiate(config, "references")
     if not isinstance(references, StagingSet):
         raise ConfigError("references: this command works on references=staging alone; other sets never change")
-    return LabelStore(Path(references.root))
+    return LabelStore(Path(references.root)), references

@@ -1,12 +1,16 @@
-"""Count what the staging set holds: labels, scopes, tags, splits, completeness, identities."""
+"""Count what the staging set holds: labels, scopes, tags, splits, groups, completeness, identities, origins."""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from harness.base.texts import count_table
-from harness.cli.sets import compose_staging, open_store
+from harness.base.texts import COMMAND, aligned, count_table, counted, listing
+from harness.cli.sets import compose_staging, open_set
 from harness.cli.terminal import add_json, add_overrides, show_json
+
+if TYPE_CHECKING:
+    from harness.references.stats import Stats
 
 NAME = "stats"
 HELP = "count the labels of the staging set"
@@ -23,18 +27,27 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the counts."""
     from dataclasses import asdict
 
+    from harness.references.groups import groups_of
     from harness.references.stats import count
 
-    store = open_store(compose_staging(arguments.overrides))
-    stats = count(store.contents())
+    store, references = open_set(compose_staging(arguments.overrides))
+    contents = store.contents()
+    stats = count(contents, groups_of(contents, store.root, references.groups))
     if arguments.json:
         show_json(asdict(stats))
         return 0
     splits = ", ".join(f"{count:,} {split}" for split, count in stats.splits.items())
     print(f"{store.root}: {stats.photos:,} photos ({splits})\n")
+    print(_groups(stats))
     print(count_table("Completeness (photos)", stats.states, stats.photos))
     done = {"bibs": stats.done["bibs"], "faces": stats.done["faces"], "links, or none": stats.done["links"]}
     print(count_table("\nDone (photos)", done, stats.photos))
+    if stats.review:
+        photos = counted(len(stats.review), "photo")
+        print(
+            f"\nTo review: {photos} that an older rule took for complete, though nobody said that the faces are done:"
+        )
+        print(listing(stats.review.values(), _NAMES_SHOWN))
     print(
         count_table(
             f"\nBibs: {stats.bib_boxes:,} boxes, {stats.bib_numbers:,} numbers", stats.bib_scopes, stats.bib_boxes
@@ -48,6 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     if stats.face_tags:
         print(count_table("  tags of photos", stats.face_tags, stats.photos))
     print(f"\nLinks: {stats.links:,}")
+    if stats.bib_boxes or stats.face_boxes:
+        rows = [
+            (how, str(stats.origins["bibs"][how]), str(stats.origins["faces"][how])) for how in stats.origins["bibs"]
+        ]
+        print("\nWhere boxes came from")
+        print("\n".join(f"  {line}" for line in aligned([("", "BIBS", "FACES"), *rows])))
     print(f"\nIdentities: {stats.known_names:,} known, {len(stats.identities):,} in use")
     most = dict(list(stats.identities.items())[:_NAMES_SHOWN])
     if most:
@@ -55,3 +74,13 @@ def run(arguments: argparse.Namespace) -> int:
     if len(stats.identities) > _NAMES_SHOWN:
         print(f"  ... and {len(stats.identities) - _NAMES_SHOWN:,} more (--json has all)")
     return 0
+
+
+def _groups(stats: Stats) -> str:
+    """How photos belong together, and whether the split respects that."""
+    found = {name: stats.groups[name] for name in ("groups", "largest", "cut", "broken")}
+    named = {"groups": found["groups"], "largest (photos)": found["largest"], "ties cut": found["cut"]}
+    lines = count_table("Groups", named | {"broken by split": found["broken"]})
+    if found["broken"]:
+        lines += f"\n  photos of one group are in both splits: {COMMAND} split --by-group brings them together"
+    return f"{lines}\n"

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.tasks.tables.evaluation import evaluate_tables
     from harness.tasks.tables.files import read_extractions, read_ground_truth
     from harness.tasks.tables.html import write_outputs
-    from harness.tasks.tables.rates import mean_rates, score_cards, table_intervals
+    from harness.tasks.tables.rates import mean_rates, score_cards, table_groups, table_intervals
     from harness.tasks.tables.summary import format_tables, to_dict
 
     tables = read_ground_truth(arguments.gt)
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_dict(evaluation, cards), indent=1))
     else:
-        print(format_tables(evaluation, cards, table_intervals(cards, seed=0)))
+        print(format_tables(evaluation, cards, table_intervals(cards, table_groups(evaluation))))
         if arguments.out:
             print(f"\nwritten to {arguments.out}")
     return 0

@@ -12,7 +12,18 @@ from harness.base.errors import ConfigError
 
 def add_overrides(parser: argparse.ArgumentParser, example: str) -> None:
     """The config overrides, last on the command line; `example` is one that the command is likely to need."""
-    parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=f"config overrides, such as {example}")
+    # Without a default, argparse calls them required.
+    parser.add_argument(
+        "overrides", nargs="*", default=[], metavar="OVERRIDE", help=f"config overrides, such as {example}"
+    )
+
+
+def name_shadows(config: Any) -> None:
+    """Say on standard error which config files replace others of the same name."""
+    from harness.config import shadow_lines
+
+    for line in shadow_lines(config):
+        print(f"harness: {line}", file=sys.stderr, flush=True)
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:

@@ -10,8 +10,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError
+from harness.base.extras import need
 from harness.cli.sets import compose_staging
-from harness.cli.terminal import add_overrides
+from harness.cli.terminal import add_overrides, name_shadows
 
 if TYPE_CHECKING:
     from harness.labeling.source import LabelSource
@@ -36,7 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
+    need(NAME, "fastapi", "uvicorn")
     config = compose_staging(arguments.overrides)
+    name_shadows(config)
 
     from harness.config import instantiate
     from harness.labeling.context import Context

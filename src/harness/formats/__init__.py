@@ -1,6 +1,7 @@
 """The files that annotation tools write. Each format is one module of this folder, and is read there and nowhere else.
 
-The folder is the registry: a module with a `FORMAT` is a format, and nothing else has to be edited to add one. A format
+The folder is the registry: a module with a `FORMAT` is a format, and nothing else has to be edited to add one. Modules
+from outside are named by a file `conf/format/NAME.yaml` or by an entry point of the group `harness.formats`. A format
 offers one or both of two things. With `read_set`, `harness import --format NAME` brings its photos and labels into a
 reference set. With `annotations`, `harness grade` reads its files, which it tells apart by their content.
 """
@@ -12,14 +13,53 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from harness.base.errors import HarnessError, ReferenceSetError
-from harness.formats.document import Document
-from harness.references.importing import ImportedSet, ImportSummary, import_set
+import yaml
+
+from harness.base.conf import ConfFolder, conf_folders, shown_path
+from harness.base.documents import number, read_json, read_xml
+from harness.base.errors import ConfigError, HarnessError, ReferenceSetError
+from harness.base.objects import import_named
+from harness.formats.document import Box, Document, Image, Shape
+from harness.formats.labels import find_photo, labels_of, only_file, photo_folders, placed_record
+from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
+from harness.references.importing import ImportedPhoto, ImportedSet, ImportSummary, import_set
 from harness.references.store import LabelStore
+
+#: What a format from outside needs, and what the harness does with formats.
+__all__ = [
+    "AnnotationFile",
+    "BibLabels",
+    "BibRecord",
+    "Box",
+    "Document",
+    "FaceLabels",
+    "FaceRecord",
+    "Format",
+    "Image",
+    "ImportedPhoto",
+    "ImportedSet",
+    "ReferenceSetError",
+    "Shape",
+    "annotation_formats",
+    "find_photo",
+    "formats",
+    "import_formats",
+    "import_labels",
+    "is_per_image",
+    "labels_of",
+    "number",
+    "only_file",
+    "photo_folders",
+    "placed_record",
+    "read_annotations",
+    "read_json",
+    "read_xml",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +96,48 @@ class Format:
     annotations: AnnotationFile | None = None
 
 
-@cache
+#: The entry points by which an installed package offers a module with a `FORMAT`.
+ENTRY_POINTS = "harness.formats"
+
+
 def formats() -> dict[str, Format]:
-    """Every format by name: the `FORMAT` of each module in this folder that has one."""
+    """Every format by name: those of this folder, and those from outside. Raises ConfigError where two share a name."""
+    return _formats(conf_folders())
+
+
+@cache
+def _formats(folders: tuple[ConfFolder, ...]) -> dict[str, Format]:
     modules = (import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
-    found: list[Format] = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
-    return {format.name: format for format in sorted(found, key=lambda format: format.name)}
+    found: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in modules if hasattr(module, "FORMAT")}
+    for where, name in _outside_modules(folders):
+        format = getattr(import_named(name, where), "FORMAT", None)
+        if not isinstance(format, Format):
+            raise ConfigError(f"{where}: {name} has no FORMAT; expected a harness.formats.Format of that name")
+        if format.name in found:
+            known = f"{format.name}, {found[format.name].title}"
+            raise ConfigError(f"{where}: {name}: there is a format of this name already: {known}")
+        found[format.name] = format
+    return dict(sorted(found.items()))
+
+
+def _outside_modules(folders: tuple[ConfFolder, ...]) -> list[tuple[str, str]]:
+    """The modules that config folders and packages name, each with what names it."""
+    files = [file for folder in folders for file in sorted((folder.path / "format").glob("*.yaml"))]
+    named = [(shown_path(file), _target(file)) for file in files]
+    points = sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    return named + [(f"the entry point {point.name} of {ENTRY_POINTS}", point.value) for point in points]
+
+
+def _target(file: Path) -> str:
+    try:
+        content = yaml.safe_load(file.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        raise ConfigError(f"{shown_path(file)}{f':{mark.line + 1}' if mark else ''}: not valid YAML") from error
+    target = content.get("_target_") if isinstance(content, dict) else None
+    if not isinstance(target, str):
+        raise ConfigError(f"{shown_path(file)}: expected _target_, the dotted name of a module with a FORMAT")
+    return target
 
 
 def import_formats() -> dict[str, str]:
@@ -75,7 +151,7 @@ def import_labels(store: LabelStore, name: str, path: Path, photos: Path | None 
     if read_set is None:
         raise ReferenceSetError(f"{name}: this format can be graded, but not imported")
     if not path.exists():
-        raise ReferenceSetError(f"{path}: no such file or folder")
+        raise ConfigError(f"{path}: no such file or folder")
     return import_set(store, read_set(path, photos))
 
 

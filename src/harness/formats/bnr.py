@@ -41,6 +41,7 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
                 split=record.split,
                 added_at=record.added_at,
                 sha256=sha256,
+                group=record.group,
             )
         )
     return ImportedSet(tuple(imported), contents.identities)

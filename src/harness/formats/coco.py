@@ -4,12 +4,14 @@ What COCO has no field for stands in the `attributes` of an annotation, as CVAT 
 its `id`, or where it has none by its place in the file, from 1. Its field `key`, if there is one, pairs it in grading.
 
 For an import, the categories are bib and face, and the attributes number, scope, identity and tags. What our own export
-knows beyond that stands under `harness`: of an image its tags, links, names and split, of the file its identities.
+knows beyond that stands under `harness`: of an image its tags, links, names, split and group, of the file its
+identities. An image of any file may have a `group`: images of one group belong together, as those of a burst do.
 Without it, every image counts as labelled for the categories that the file declares, and for links it does not.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,7 +33,7 @@ from harness.formats.labels import (
     shape_record,
 )
 from harness.references.exporting import FileExtension, ImageExtension
-from harness.references.files import BibLabels, FaceIdentities, FaceLabels, Size
+from harness.references.files import BibLabels, BoxOrigin, FaceIdentities, FaceLabels, Size
 from harness.references.importing import ImportedPhoto, ImportedSet
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
@@ -45,6 +47,7 @@ class _Image(BaseModel):
     file_name: str = Field(min_length=1)
     width: Size | None = None
     height: Size | None = None
+    group: Id | None = None
     harness: Any = None
 
 
@@ -88,7 +91,8 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     found = []
     for image, given in zip(document.images, coco.images, strict=True):
         if given.harness is None:
-            found.append(_foreign_photo(image, folders, kinds))
+            group = None if given.group is None else str(given.group) or None
+            found.append(replace(_foreign_photo(image, folders, kinds), group=group))
         else:
             extra = checked(ImageExtension, given.harness, f"{image.where}.harness", ReferenceSetError)
             found.append(_own_photo(image, folders, extra))
@@ -143,7 +147,11 @@ def _own_photo(image: Image, folders: list[Path], extra: ImageExtension) -> Impo
     records = []
     for shape in image.shapes:
         x, y, w, h = shape.box.xywh
-        records.append(shape_record(shape, UnitBox(x=x / width, y=y / height, w=w / width, h=h / height)))
+        record = shape_record(shape, UnitBox(x=x / width, y=y / height, w=w / width, h=h / height))
+        if origin := shape.attributes.get("origin"):
+            known = checked(BoxOrigin, origin, f"{shape.where}.attributes.origin", ReferenceSetError)
+            record = record.model_copy(update={"origin": known})
+        records.append(record)
     bibs, faces = by_kind(records)
     return ImportedPhoto(
         path=photo,
@@ -154,6 +162,7 @@ def _own_photo(image: Image, folders: list[Path], extra: ImageExtension) -> Impo
         names=tuple(extra.names),
         split=extra.split,
         added_at=extra.added_at,
+        group=extra.group,
     )
 
 

@@ -56,7 +56,10 @@ def shape_record(shape: Shape, box: UnitBox) -> BibRecord | FaceRecord:
     """
     kind = kind_of(shape.label, f"{shape.where}{shape.label_field}")
     model: type[BibRecord | FaceRecord] = BibRecord if kind == "bib" else FaceRecord
-    own = {key: shape.attributes[key] for key in model.model_fields if shape.attributes.get(key) not in (None, "")}
+    names = [
+        name for name in model.model_fields if name != "origin"
+    ]  # which our own exports have, and others may not mean
+    own = {key: shape.attributes[key] for key in names if shape.attributes.get(key) not in (None, "")}
     if isinstance(own.get("number"), int):
         own["number"] = str(own["number"])
     if isinstance(own.get("tags"), str):

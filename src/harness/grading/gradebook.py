@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from harness.base.code import code_of
 from harness.base.errors import ConfigError, GradingError
 from harness.base.progress import track
 from harness.grading.cohort import Cohort, cohort_page
@@ -90,7 +91,7 @@ def log_cohort(store: LocalStore, cohort: Cohort, images: Path | None) -> tuple[
     metrics |= {"overall_mean": sum(overall) / len(overall), "overall_best": max(overall)} if overall else {}
     with (
         tempfile.TemporaryDirectory() as folder,
-        tracked_run(opened, experiment, f"cohort {cohort.name}", tags | provenance()) as run,
+        tracked_run(opened, experiment, f"cohort {cohort.name}", tags | provenance(code_of(__name__))) as run,
     ):
         write_text(Path(folder) / "cohort.html", cohort_page(cohort, {}))
         run.log(
@@ -137,7 +138,7 @@ def _log_student(store: OpenStore, graded: GradedSubmission, tags: dict[str, str
     name = f"grade {graded.student.name}"
     with (
         tempfile.TemporaryDirectory() as folder,
-        tracked_run(store, store.grades_experiment(), name, tags | own | provenance()) as run,
+        tracked_run(store, store.grades_experiment(), name, tags | own | provenance(code_of(__name__))) as run,
     ):
         write_grade(Path(folder), graded, images)
         run.log(

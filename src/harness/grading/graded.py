@@ -71,8 +71,7 @@ class GradedSubmission:
         metrics |= {f"grade/{name}": value for name, value in by_name.items() if value is not None}
         metrics |= {f"lost/{aspect.replace(' ', '_')}": points for aspect, points in self.points_lost.items()}
         for name, interval in self.report.intervals().items():
-            key = f"interval/{name.replace('/', '_')}"
-            metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+            metrics |= interval.logged(name)
         return metrics
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from harness.base.errors import GradingError
 from harness.grading.graded import GradedSubmission, Item
 from harness.scoring import Annotation, ImageGrade
+from harness.scoring.format import rests_on
 
 MOST_PICTURES = 60
 #: Pictures are scaled down to so many pixels and compressed, since the page is sent to a student as one file.
@@ -77,6 +78,7 @@ def report_page(graded: GradedSubmission, images: Path | None = None) -> str:
         _sheet(graded, image, images if image.image in pictured else None)
         for image in sorted(shown, key=lambda image: order[image.image])
     ]
+    interval = graded.report.intervals().get("grade/overall")
     return render(
         "report.html",
         graded=graded,
@@ -84,7 +86,8 @@ def report_page(graded: GradedSubmission, images: Path | None = None) -> str:
         sheets=sheets,
         left_out=len(order) - len(shown),
         without_picture=len(shown) - len(pictured) if images else 0,
-        interval=graded.report.intervals().get("grade/overall"),
+        interval=interval,
+        rests_on=rests_on(interval) if interval else "",
     )
 
 

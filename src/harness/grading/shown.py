@@ -9,6 +9,7 @@ from harness.grading.cohort import Cohort
 from harness.grading.graded import GradedSubmission
 from harness.grading.page import worst_first
 from harness.scoring import ImageGrade
+from harness.scoring.format import rests_on
 
 _MOST_IMAGES = 20
 _IMAGE_COLUMNS = ("image", "matched", "missed", "extra", "original", "final")
@@ -80,7 +81,7 @@ def _facts(graded: GradedSubmission) -> dict[str, str]:
     lost = ", ".join(f"{aspect} {points:.1f}" for aspect, points in graded.points_lost.items() if round(points, 1))
     words = f", {report.overridden} overridden" if report.overridden else ""
     return {
-        "overall": f"{report.overall:.1f} of 100  [{interval.low:.1f}, {interval.high:.1f}]",
+        "overall": f"{report.overall:.1f} of 100  [{interval.low:.1f}, {interval.high:.1f}], {rests_on(interval)}",
         "quality": f"{report.quality:.1f} over {report.matched} matches{words}" if report.matched else "n/a, no match",
         "completeness": f"{100 * report.f_beta:.1f}, {report.missed} missed, {report.extra} extra",
         "points lost": lost or "none",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.base.errors import GradingError
+from harness.base.errors import ConfigError, GradingError
 from harness.base.garbage import no_collection
 from harness.formats import annotation_formats, is_per_image, read_annotations
 from harness.formats.document import Image, Shape, file_name
@@ -63,7 +63,7 @@ def annotation_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise GradingError(f"{path}: no such file or folder")
+        raise ConfigError(f"{path}: no such file or folder")
     suffixes = _suffixes()
     found = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in suffixes and file.is_file())
     return [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]

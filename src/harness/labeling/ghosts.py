@@ -11,11 +11,8 @@ from typing import TypeVar
 
 from harness.base.errors import InvalidEditError
 from harness.references.files import BibLabels, BibRecord, BoxRecord, FaceLabels, FaceRecord
-from harness.references.suggestions import GhostBib, GhostFace
+from harness.references.suggestions import GhostBib, GhostFace, same_place
 from harness.types import BibScope, FaceScope
-
-#: From here on, a label box and a ghost are about the same thing, though a person has drawn it closer.
-SAME_IOU = 0.3
 
 G = TypeVar("G", bound=BoxRecord)
 B = TypeVar("B", bound=BoxRecord)
@@ -23,7 +20,7 @@ B = TypeVar("B", bound=BoxRecord)
 
 def is_answered(ghost: BoxRecord, boxes: Iterable[BoxRecord]) -> bool:
     """Whether some label box is about what the ghost shows."""
-    return any(_same_place(ghost, box) for box in boxes)
+    return any(same_place(ghost, box) for box in boxes)
 
 
 def count_left(ghosts: Sequence[BoxRecord], boxes: Sequence[BoxRecord], done: bool) -> int:
@@ -61,18 +58,3 @@ def _added(
         raise InvalidEditError(f"there is no ghost {beyond[0]}; there are {len(ghosts)}")
     answers = [(ghosts[position], position in accept) for position in (*accept, *reject)]
     return [box(ghost, accepted) for ghost, accepted in answers if not is_answered(ghost, boxes)]
-
-
-def _same_place(one: BoxRecord, other: BoxRecord) -> bool:
-    across = min(one.x + one.w, other.x + other.w) - max(one.x, other.x)
-    down = min(one.y + one.h, other.y + other.h) - max(one.y, other.y)
-    if across <= 0 or down <= 0:
-        return False
-    shared = across * down
-    overlap = shared / (one.w * one.h + other.w * other.h - shared)
-    return overlap >= SAME_IOU or (_holds_centre(one, other) and _holds_centre(other, one))
-
-
-def _holds_centre(box: BoxRecord, other: BoxRecord) -> bool:
-    x, y = other.x + other.w / 2, other.y + other.h / 2
-    return box.x <= x <= box.x + box.w and box.y <= y <= box.y + box.h

@@ -46,9 +46,10 @@ class ListQuery(Filters):
 
 
 class StagingQuery(ListQuery):
-    """Which photos the staging page lists."""
+    """Which photos the staging page lists: those of a state, or those that an older rule took for complete."""
 
     state: State | None = None
+    review: bool = False
 
 
 @router.get("/")
@@ -69,6 +70,8 @@ def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Qu
         if row.completeness.state == query.state
         or (query.state is None and row.completeness.state is not State.UNTOUCHED)
     ]
+    review = [row for row in summary.rows if row.completeness.review]
+    rows = review if query.review else rows
     start = (query.page - 1) * PHOTOS_PER_PAGE
     suspects, snapshots = context.suspects(), frozen_sets(context.source.root)
     return render(
@@ -77,6 +80,8 @@ def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Qu
         progress=progress(context),
         states=list(State),
         state=query.state,
+        review=query.review,
+        to_review=len(review),
         page=query.page,
         pages=max(1, -(-len(rows) // PHOTOS_PER_PAGE)),
         total=len(rows),

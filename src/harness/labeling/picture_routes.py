@@ -14,9 +14,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, Response
 
 from harness.base.cache import cache_dir
+from harness.base.disk import write_atomically
 from harness.base.errors import PhotoError
 from harness.labeling.context import Hash, Shared
-from harness.references.disk import write_atomically
 from harness.references.photo_files import FOLDER, SUFFIXES, is_upright, read_bytes, upright, upright_size
 
 

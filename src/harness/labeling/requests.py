@@ -55,15 +55,17 @@ class DrawnBox(BoxRecord):
 
 
 class BibBoxIn(DrawnBox, BibRecord):
-    """One bib."""
+    """One bib. Where it came from the store finds out."""
 
+    origin: None = None
     number: Number | None = None
     tags: Annotated[list[BoxTag], Field(max_length=MOST_TAGS)] = Field(default_factory=list)
 
 
 class FaceBoxIn(DrawnBox, FaceRecord):
-    """One face."""
+    """One face. Where it came from the store finds out."""
 
+    origin: None = None
     identity: PersonName | None = None
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.base.errors import ReferenceSetError
-from harness.references.contents import Contents, read_contents
-from harness.references.frozen import FOLDER, load_frozen
+from harness.references.contents import Contents
+from harness.references.frozen import load_frozen, open_frozen
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
 from harness.types import Split
@@ -81,7 +81,7 @@ class FrozenSource:
     @cached_property
     def _contents(self) -> Contents:
         load_frozen(self.root, self.name, Split.FULL)
-        return read_contents(self.root / FOLDER / self.name)
+        return open_frozen(self.root, self.name)[1]
 
     def contents(self) -> Contents:
         """The labels as they were frozen."""

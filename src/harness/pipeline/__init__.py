@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
+from harness.base.extras import load_all
+from harness.pipeline.answers import checked_bibs, checked_faces, checked_links
 from harness.pipeline.looks import Look
 from harness.pipeline.stages import BibReader, FaceDetector, Linker
-from harness.pipeline.weights import Model
+from harness.pipeline.weights import Model, models_of, open_models
 from harness.types import PhotoPrediction
 
 
@@ -21,16 +24,17 @@ class Pipeline:
     @property
     def models(self) -> tuple[Model, ...]:
         """All weights in use."""
-        return (*self.bib.models, *self.face.models)
+        return (*models_of(self.bib), *models_of(self.face))
 
     def load(self) -> None:
         """Open all models, so that a missing one is found before any work is done."""
-        self.bib.load()
-        self.face.load()
+        load_all(partial(open_models, self.bib), partial(open_models, self.face))
 
     def predict(self, look: Look) -> PhotoPrediction:
-        """All that the pipeline says about one photo; `look` keeps what it cost."""
-        faces = self.face.detect(look)
-        bibs = self.bib.read(look, faces)
+        """All that the pipeline says about one photo; `look` keeps what it cost. Raises PhotoError where a backend says
+        something that cannot be scored."""
+        faces = checked_faces(self.face, self.face.detect(look))
+        bibs = checked_bibs(self.bib, self.bib.read(look, faces))
         width, height = look.size
-        return PhotoPrediction(bibs, faces, self.link.link(bibs, faces, aspect=width / height))
+        links = self.link.link(bibs, faces, aspect=width / height)
+        return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)))

@@ -2,11 +2,11 @@
 
 The key of an entry covers the photo's hash and everything that the stage's answer depends on: its configuration, the
 digests of its models, its code and the versions of the packages it runs on. So an entry is never stale, and there is
-nothing to invalidate. Each entry keeps the seconds that it took to compute, so that a run on a warm cache still tells
-the true cost of its stages.
+nothing to invalidate. Each entry carries a checksum; one that fails it counts as absent, is computed anew and replaced.
 
 The store is one SQLite file: any number of processes may use it at once, and one that is killed leaves no half entry.
-When it outgrows its limit, the entries that were used least lately go.
+When it outgrows its limit, the entries that were used least lately go. A cache that cannot be used fails nobody: it is
+bypassed, with one warning.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import hashlib
 import json
 import sqlite3
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,16 +25,28 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from harness.base.cache import cache_dir
+from harness.base.checks import Share
+from harness.base.errors import HarnessError
+from harness.base.progress import warn
+from harness.base.texts import COMMAND
 
+FILE = "answers.sqlite"
+#: What SQLite keeps beside a database, and the database of versions that had no checksums, which nothing reads.
+_BESIDE = ("-wal", "-shm")
+_FORMER_FILE = "stages.sqlite"
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS entries (
-  key TEXT PRIMARY KEY, stage TEXT NOT NULL, value BLOB NOT NULL, seconds REAL NOT NULL, used REAL NOT NULL
+CREATE TABLE IF NOT EXISTS answers (
+  key TEXT PRIMARY KEY, stage TEXT NOT NULL, value BLOB NOT NULL, seconds REAL NOT NULL, checksum BLOB NOT NULL,
+  used REAL NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
+CREATE INDEX IF NOT EXISTS answers_used ON answers (used);
 """
 _PATIENCE_SECONDS = 60
 #: When the limit is passed, the cache is emptied down to this share of it, so that not every write has to prune.
 _PRUNE_TO = 0.9
+#: SQLite's codes for a file that is damaged, and for one that somebody else is using.
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @dataclass(frozen=True)
@@ -53,17 +67,27 @@ class StageUse:
 
 
 def key_of(*parts: object) -> str:
-    """A digest over JSON-able parts."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    """A digest over parts; what JSON does not know, such as a path, counts as it is written in Python."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=repr).encode()).hexdigest()
+
+
+def checksum(key: str, stage: bytes, value: bytes, seconds: float) -> bytes:
+    """What an entry has to show for itself. The parts are counted, so that none can run over into the next."""
+    total = hashlib.sha256()
+    for part in (key.encode(), stage, value, seconds.hex().encode()):
+        total.update(len(part).to_bytes(8) + part)
+    return total.digest()
 
 
 @dataclass(frozen=True)
 class CacheConfig:
-    """Whether stage outputs are kept, where (the cache folder if `folder` is not set) and up to how many megabytes."""
+    """Whether stage outputs are kept, where (the cache folder if `folder` is not set) and up to how many megabytes;
+    and which share of the photos whose answers came from there is computed anew after a run, as an audit."""
 
     enabled: bool
     folder: str | None
     limit_mb: Annotated[int, Field(ge=1)]
+    audit: Share = 0.01
 
     def open(self) -> StageCache | None:
         """The cache, or None where it is switched off."""
@@ -71,68 +95,218 @@ class CacheConfig:
         return StageCache(folder, self.limit_mb * 1_000_000) if self.enabled else None
 
 
+@dataclass
+class _Health:
+    """What can still be done with a cache, and how many of its entries were damaged."""
+
+    readable: bool = True
+    writable: bool = True
+    warned: bool = False
+    repaired: int = 0
+
+
 @dataclass(frozen=True)
 class StageCache:
-    """Stage outputs under one folder, up to a limit in bytes."""
+    """Stage outputs under one folder, up to a limit in bytes.
+
+    Nothing that is wrong with the file or its disk is raised by `get`, `put`, `drop` and `prune`: what cannot be read
+    is not there, and what cannot be written is not kept. The first time it is told on standard error.
+    """
 
     folder: Path
     limit_bytes: int
+    _health: _Health = field(default_factory=_Health, compare=False, repr=False)
+
+    @property
+    def repaired(self) -> int:
+        """How many damaged entries were met, each of which has to be computed anew."""
+        return self._health.repaired
 
     def get(self, key: str) -> Entry | None:
-        """The entry of a key, or None where there is none."""
-        row = self._database.execute("SELECT value, seconds, used FROM entries WHERE key = ?", (key,)).fetchone()
+        """The entry of a key, or None where there is none, or none that is whole."""
+        row = None
+        if self._health.readable:
+            with self._bypassed(reading=True):
+                # As bytes, because text that is damaged may be no text at all.
+                query = "SELECT CAST(stage AS BLOB), value, seconds, checksum, used FROM answers WHERE key = ?"
+                row = self._database.execute(query, (key,)).fetchone()
         if row is None:
             return None
-        value, seconds, used = row
-        if time.time() - used > 60:  # good enough to tell old from new, without a write for every read
-            self._database.execute("UPDATE entries SET used = ? WHERE key = ?", (time.time(), key))
-        return Entry(json.loads(value), seconds)
+        *content, used = row
+        entry = _checked(key, *content)
+        if entry is None:
+            self._health.repaired += 1
+        # Good enough to tell old from new, without a write for every read. A damaged time is none.
+        elif not isinstance(used, float) or time.time() - used > 60:
+            self._write("UPDATE answers SET used = ? WHERE key = ?", (time.time(), key))
+        return entry
 
     def put(self, key: str, stage: str, entry: Entry) -> None:
         """Keep an entry; a second one of the same key says the same."""
-        value = json.dumps(entry.value, separators=(",", ":")).encode()
-        self._database.execute(
-            "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", (key, stage, value, entry.seconds, time.time())
-        )
+        value, seconds = json.dumps(entry.value, separators=(",", ":")).encode(), float(entry.seconds)
+        proof = checksum(key, stage.encode(), value, seconds)
+        row = (key, stage, value, seconds, proof, time.time())
+        self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def drop(self, key: str) -> None:
+        """Forget an entry."""
+        self._write("DELETE FROM answers WHERE key = ?", (key,))
 
     def prune(self) -> int:
         """Drop what was used least lately until the limit holds; returns how many entries went."""
-        total = self._bytes()
-        if total <= self.limit_bytes:
-            return 0
-        excess, dropped = total - int(self.limit_bytes * _PRUNE_TO), []
-        for key, size in self._database.execute("SELECT key, length(value) FROM entries ORDER BY used"):
-            if excess <= 0:
-                break
-            excess -= size
-            dropped.append((key,))
-        self._database.executemany("DELETE FROM entries WHERE key = ?", dropped)
-        # `execute` takes one step of a statement without columns, which would give back one page and keep the others.
-        self._database.executescript("PRAGMA incremental_vacuum")
-        return len(dropped)
+        if self._health.writable:
+            with self._bypassed(reading=False):
+                return _prune(self._database, self.limit_bytes)
+        return 0
 
     def clear(self) -> int:
-        """Drop everything; returns how many entries went."""
-        gone = self._database.execute("DELETE FROM entries").rowcount
-        self._database.execute("VACUUM")
-        return int(gone)
+        """Drop everything; returns how many entries went. A damaged file, whose entries nobody can count, is deleted.
+        Raises HarnessError where it cannot be written."""
+        try:
+            with closing(self._open_to_write()) as database:
+                gone = database.execute("DELETE FROM answers").rowcount
+                database.execute("VACUUM")
+                return int(gone)
+        except (sqlite3.Error, OSError) as error:
+            if _code(error) in _IN_USE:
+                raise HarnessError(f"{self.folder / FILE}: cannot be cleared: {_reason(error)}") from error
+        try:
+            _delete(self.folder / FILE)
+        except OSError as error:
+            raise HarnessError(f"{self.folder / FILE}: cannot be cleared: {_reason(error)}") from error
+        return 0
 
     def stats(self) -> dict[str, StageUse]:
-        """What each stage takes up."""
-        query = "SELECT stage, count(*), sum(length(value)), sum(seconds) FROM entries GROUP BY stage ORDER BY stage"
-        return {stage: StageUse(n, size, seconds) for stage, n, size, seconds in self._database.execute(query)}
+        """What each stage takes up. Raises HarnessError where it cannot be read."""
+        query = "SELECT stage, count(*), sum(length(value)), sum(seconds) FROM answers GROUP BY stage ORDER BY stage"
+        try:
+            database, _ = self._open()
+            with closing(database):
+                return {stage: StageUse(n, size, seconds) for stage, n, size, seconds in database.execute(query)}
+        except (sqlite3.Error, OSError) as error:
+            what = f"{self.folder / FILE}: cannot be read: {_reason(error)}"
+            raise HarnessError(f"{what}; `{COMMAND} cache clear` deletes it") from error
 
-    def _bytes(self) -> int:
-        return int(self._database.execute("SELECT coalesce(sum(length(value)), 0) FROM entries").fetchone()[0])
+    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        if self._health.writable:
+            with self._bypassed(reading=False):
+                self._database.execute(statement, values)
+
+    @contextmanager
+    def _bypassed(self, *, reading: bool) -> Iterator[None]:
+        """Leave the cache alone from now on where the disk or the file fails: altogether, or only for writing."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            damaged = _code(error) in _DAMAGED
+            self._health.writable = False
+            self._health.readable &= not reading and not damaged
+            self._warn(error)
+
+    def _warn(self, error: sqlite3.Error | OSError) -> None:
+        """Tell it once; what comes after follows from it."""
+        if self._health.warned:
+            return
+        self._health.warned = True
+        able, consequence = (
+            ("written", "this run does not keep what it computes")
+            if self._health.readable
+            else ("used", "this run computes everything anew")
+        )
+        mend = f"; `{COMMAND} cache clear` deletes it" if _code(error) in _DAMAGED else ""
+        warn(f"the stage cache in {self.folder} cannot be {able} ({_reason(error)}); {consequence}{mend}")
 
     @cached_property
     def _database(self) -> sqlite3.Connection:
+        database, problem = self._open()
+        if problem is not None:
+            self._health.writable = False
+            self._warn(problem)
+        return database
+
+    def _open(self) -> tuple[sqlite3.Connection, sqlite3.Error | OSError | None]:
+        """The database, and what is wrong where it can only be read. Raises where it cannot even be read."""
+        try:
+            return self._open_to_write(), None
+        except (sqlite3.Error, OSError) as error:
+            if _code(error) in _IN_USE or (database := self._open_to_read()) is None:
+                raise
+            return database, error
+
+    def _open_to_write(self) -> sqlite3.Connection:
         self.folder.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(
-            self.folder / "stages.sqlite", timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            self.folder / FILE, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
         )
-        database.execute("PRAGMA auto_vacuum=INCREMENTAL")
-        database.execute("PRAGMA journal_mode=WAL")
-        database.execute("PRAGMA synchronous=NORMAL")
-        database.executescript(_SCHEMA)
+        try:
+            database.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            database.execute("PRAGMA journal_mode=WAL")
+            database.execute("PRAGMA synchronous=NORMAL")
+            database.executescript(_SCHEMA)
+        except sqlite3.Error:
+            database.close()
+            raise
+        with suppress(OSError):  # it only takes up room
+            _delete(self.folder / _FORMER_FILE)
         return database
+
+    def _open_to_read(self) -> sqlite3.Connection | None:
+        """The database on a disk that takes nothing. Where not even a lock file can be had, as a file that nobody
+        changes: what another process changes meanwhile is not seen, or fails its checksum."""
+        for mode in ("mode=ro", "mode=ro&immutable=1"):
+            address = f"{(self.folder / FILE).absolute().as_uri()}?{mode}"
+            try:
+                database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+            except sqlite3.Error:
+                continue
+            try:
+                database.execute("SELECT key FROM answers LIMIT 1").fetchone()
+            except sqlite3.Error:
+                database.close()
+                continue
+            return database
+        return None
+
+
+def _checked(key: str, stage: Any, value: Any, seconds: Any, proof: Any) -> Entry | None:
+    """The entry, where it is what was written. Whatever is damaged may have another type as well."""
+    if not (isinstance(stage, bytes) and isinstance(value, bytes) and isinstance(seconds, float)):
+        return None
+    if checksum(key, stage, value, seconds) != proof:
+        return None
+    try:
+        return Entry(json.loads(value), seconds)
+    except ValueError:
+        return None
+
+
+def _prune(database: sqlite3.Connection, limit_bytes: int) -> int:
+    total = int(database.execute("SELECT coalesce(sum(length(value)), 0) FROM answers").fetchone()[0])
+    if total <= limit_bytes:
+        return 0
+    excess, dropped = total - int(limit_bytes * _PRUNE_TO), []
+    for key, size in database.execute("SELECT key, length(value) FROM answers ORDER BY used"):
+        if excess <= 0:
+            break
+        excess -= size
+        dropped.append((key,))
+    database.executemany("DELETE FROM answers WHERE key = ?", dropped)
+    # `execute` takes one step of a statement without columns, which would give back one page and keep the others.
+    database.executescript("PRAGMA incremental_vacuum")
+    return len(dropped)
+
+
+def _delete(database: Path) -> None:
+    """Delete a database with what SQLite keeps beside it. Processes that have it open go on with what they have."""
+    for path in (database, *(database.with_name(f"{database.name}{end}") for end in _BESIDE)):
+        path.unlink(missing_ok=True)
+
+
+def _code(error: Exception) -> int | None:
+    """SQLite's primary code of an error."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _reason(error: sqlite3.Error | OSError) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -7,26 +7,20 @@ the second part reads are the backend's `CHEAP` ones.
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.base.code import code_of, modules_of
 from harness.pipeline.cache import Entry, StageCache, key_of
 from harness.pipeline.weights import Model
 
 Image = NDArray[np.uint8]
-
-#: Packages that pixels and numbers go through on their way.
-_PACKAGES = ("numpy", "opencv-python-headless", "onnxruntime", "rapidocr", "insightface", "pillow")
 
 
 class Backend(Protocol):
@@ -56,15 +50,23 @@ class PhotoSource(Protocol):
 
 @dataclass
 class Look:
-    """One photo on its way through the pipeline: what it cost, and how much of that the cache spared."""
+    """One photo on its way through the pipeline: what was computed, what that cost, and what the cache spared.
+
+    `hits` count answers from the cache, whose seconds belong to another hour and are not told. Answers that were
+    computed here, `misses`, have theirs, also where the same question comes again; `cpu_seconds` are those of the
+    whole process meanwhile.
+    """
 
     photo: PhotoSource
     cache: StageCache | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
     hits: dict[str, int] = field(default_factory=dict)
     misses: dict[str, int] = field(default_factory=dict)
     #: How often each step that is switched on made a difference; a step with 0 on every photo does nothing.
     steps: dict[str, int] = field(default_factory=dict)
+    #: The answers that were computed here, by key, with their seconds.
+    _computed: dict[str, float] = field(default_factory=dict, repr=False)
 
     def step(self, name: str, differences: int) -> None:
         """Note what a step that is switched on has done to this photo's answer."""
@@ -73,58 +75,58 @@ class Look:
     @cached_property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels, without decoding a photo that was seen before."""
-        key = key_of(self.photo.sha256, "size")
-        entry = self.cache.get(key) if self.cache else None
+        entry = self.cache.get(self._size_key) if self.cache else None
         if entry is None:
             entry = Entry([self.photo.image.shape[1], self.photo.image.shape[0]], 0.0)
             if self.cache:
-                self.cache.put(key, "size", entry)
+                self.cache.put(self._size_key, "size", entry)
         width, height = entry.value
         return width, height
 
+    @property
+    def _size_key(self) -> str:
+        return key_of(self.photo.sha256, "size", _decoder(type(self.photo)))
+
+    def _key(self, stage: str, backend: Backend, question: Any) -> str:
+        return key_of(self.photo.sha256, stage, _identity(backend), _decoder(type(self.photo)), question)
+
     def see(self, stage: str, backend: Backend, question: Any, compute: Callable[[Image], Any]) -> Any:
         """What `compute` sees in the photo, JSON-able; `question` says what is asked beyond the backend's fields."""
-        key = key_of(self.photo.sha256, stage, _identity(backend), question)
+        key = self._key(stage, backend, question)
         entry = self.cache.get(key) if self.cache else None
         if entry is None:
-            image = self.photo.image
-            start = time.perf_counter()
-            value = compute(image)
-            entry = Entry(value, time.perf_counter() - start)
+            entry = self._compute(compute)
+            self._computed[key] = entry.seconds
             if self.cache:
                 self.cache.put(key, stage, entry)
-            self.misses[stage] = self.misses.get(stage, 0) + 1
-        else:
-            self.hits[stage] = self.hits.get(stage, 0) + 1
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + entry.seconds
+        counts = self.misses if key in self._computed else self.hits
+        counts[stage] = counts.get(stage, 0) + 1
+        if key in self._computed:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + self._computed[key]
         return entry.value
+
+    def _compute(self, compute: Callable[[Image], Any]) -> Entry:
+        image = self.photo.image  # decoded before the clock starts
+        wall, cpu = time.perf_counter(), time.process_time()
+        value = compute(image)
+        self.cpu_seconds += time.process_time() - cpu
+        return Entry(value, time.perf_counter() - wall)
+
+
+def timed_identity(backend: Backend) -> str:
+    """A digest of all that a backend's time depends on: what its answers depend on, and every field it has."""
+    return key_of(_identity(backend), repr(asdict(backend)))
 
 
 @lru_cache
 def _identity(backend: Backend) -> str:
-    """A digest of all that a backend's eyes depend on: its class, code, models and costly fields, the packages."""
+    """A digest of all that a backend's eyes depend on: its class, its code, its models and its costly fields."""
     config = {name: value for name, value in asdict(backend).items() if name not in backend.CHEAP}
-    packages = {package: _version(package) for package in _PACKAGES}
     models = [model.sha256 for model in backend.models]
-    return key_of(type(backend).__qualname__, _code(type(backend).__module__), config, models, packages)
+    return key_of(type(backend).__qualname__, code_of(*modules_of(backend)).digest, config, models)
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"
-
-
-@lru_cache
-def _code(module: str) -> str:
-    """A digest of a module's source and of the pipeline modules that it uses."""
-    sources = [sys.modules[module]]
-    for value in vars(sys.modules[module]).values():
-        origin = inspect.getmodule(value)
-        if origin is not None and origin.__name__.startswith("harness.pipeline.") and origin not in sources:
-            sources.append(origin)
-    total = hashlib.sha256()
-    for source in sorted(sources, key=lambda source: source.__name__):
-        total.update(inspect.getsource(source).encode())
-    return total.hexdigest()
+@cache
+def _decoder(source: type[PhotoSource]) -> str:
+    """A digest of the code that turns a photo's bytes into the pixels that a backend is given."""
+    return code_of(source.__module__).digest

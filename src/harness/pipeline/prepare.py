@@ -10,14 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from harness.base.errors import ReferenceSetError
+import harness
+from harness.base.code import code_of, modules_of
+from harness.base.errors import ConfigError, ReferenceSetError
+from harness.base.objects import dotted_name
 from harness.base.progress import track
 from harness.pipeline import Pipeline
 from harness.pipeline.looks import Look
+from harness.pipeline.weights import Model, models_of
 from harness.references.adding import AddedPhotos, add_photos
 from harness.references.files import PhotoIndex
 from harness.references.photo_files import FOLDER, find_photos, stored_photos
@@ -49,7 +52,7 @@ class Suggested:
 def copy_in(store: LabelStore, source: Path) -> AddedPhotos:
     """Copy the photos of a folder, or one photo, into the set."""
     if not source.exists():
-        raise ReferenceSetError(f"{source}: no such file or folder")
+        raise ConfigError(f"{source}: no such file or folder")
     paths = [source] if source.is_file() else list(find_photos(source))
     if not paths:
         raise ReferenceSetError(f"{source}: no photos here")
@@ -107,17 +110,18 @@ def _write(store: LabelStore, provenance: Provenance, waiting: dict[str, PhotoSu
 
 def provenance_of(pipeline: Pipeline) -> Provenance:
     """What makes a pipeline's suggestions: backends, version, models and settings."""
-    return Provenance(bib=_stage(pipeline.bib), face=_stage(pipeline.face), link=_stage(pipeline.link))
+    bib, face = (_stage(stage, models_of(stage)) for stage in (pipeline.bib, pipeline.face))
+    return Provenance(bib=bib, face=face, link=_stage(pipeline.link, ()))
 
 
-def _stage(stage: Any) -> StageProvenance:
+def _stage(stage: Any, models: Sequence[Model]) -> StageProvenance:
     assert is_dataclass(stage)
     assert not isinstance(stage, type)
-    models = getattr(stage, "models", ())
     weights = {name for name, value in vars(stage).items() if value in models}
     return StageProvenance(
-        backend=f"{type(stage).__module__}.{type(stage).__qualname__}",
-        version=f"harness {version('harness')}",
+        backend=dotted_name(type(stage)),
+        version=f"harness {harness.__version__}",
         models={model.name: model.sha256 for model in models},
         config={name: value for name, value in asdict(stage).items() if name not in weights},
+        code=code_of(*modules_of(stage)).digest,
     )

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from harness.base.checks import Pixels, Positive, Share
 from harness.pipeline.looks import Backend, Look
 from harness.types import BibBox, BibFaceLink, FaceBox
+
+#: The interfaces, and types with a range for the fields of a backend.
+__all__ = ["BibReader", "FaceDetector", "Linker", "ModelStage", "Pixels", "Positive", "Share"]
 
 
 class ModelStage(Backend, Protocol):

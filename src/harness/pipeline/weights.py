@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from harness.base.errors import WeightsError
+from harness.base.errors import HarnessError, StaleCodeError, WeightsError
+from harness.base.extras import extra_of, need
+from harness.base.objects import dotted_name, first_line
+
+#: Time and size of each file when it was hashed, and its digest.
+_FIRST_SEEN: dict[Path, tuple[tuple[int, int], str]] = {}
 
 
 class Model(Protocol):
@@ -54,6 +62,8 @@ class Weights:
 
     def locate(self) -> Path:
         """The checked file. Raises WeightsError where it is missing or is not the one that the config names."""
+        if extra_of(self.package):
+            need(self.name, self.package)
         spec = importlib.util.find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
             raise WeightsError(f"{self.name}: the package {self.package} is not installed; {self._remedy()}")
@@ -76,6 +86,10 @@ class OwnWeights:
     path: Path
     licence: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, Path):
+            raise TypeError(f"OwnWeights: path is {self.path!r}; expected a pathlib.Path")
+
     @property
     def name(self) -> str:
         """The file's own name."""
@@ -91,7 +105,49 @@ class OwnWeights:
         return self.path
 
 
-@lru_cache
+def models_of(backend: Any) -> tuple[Model, ...]:
+    """The weights of a backend, each of which can be read. Raises WeightsError, which names the class, where not."""
+    with _told_of(backend, "its models"):
+        models = tuple(backend.models)
+        for model in models:
+            _ = model.name, model.licence, model.sha256
+        return models
+
+
+def open_models(backend: Any) -> None:
+    """Have a backend open its weights. Raises WeightsError, which names the class, where it cannot."""
+    with _told_of(backend, "load()"):
+        backend.load()
+
+
+@contextmanager
+def _told_of(backend: Any, what: str) -> Iterator[None]:
+    """Whatever a backend raises, in a sentence; one that explains itself is let through."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except (Exception, SystemExit) as error:
+        told = f"{type(error).__name__}: {first_line(error)}{_line_of(error, backend)}"
+        raise WeightsError(f"{dotted_name(type(backend))}: {what} raised {told}") from error
+
+
+def _line_of(error: BaseException, backend: Any) -> str:
+    """The last line of the backend's own module that an error went through."""
+    own = getattr(sys.modules.get(type(backend).__module__), "__file__", None)
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own]
+    return f" ({Path(str(own)).name}:{lines[-1]})" if lines else ""
+
+
 def sha256_of(path: Path) -> str:
-    """The digest of a file, taken once a process."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """The digest of a file, taken once. A model stays open as long as the process lives: a file that has changed since
+    it was first seen is not the model that answers, and is an error."""
+    state = (path.stat().st_mtime_ns, path.stat().st_size)
+    known = _FIRST_SEEN.get(path)
+    if known is not None and known[0] == state:
+        return known[1]
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if known is not None and known[1] != found:
+        raise StaleCodeError(f"{path}: has changed since this process opened it; start the process anew")
+    _FIRST_SEEN[path] = (state, found)
+    return found

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from harness.base.disk import sync_folder
 from harness.base.errors import PhotoError
 from harness.base.progress import track
-from harness.references.disk import sync_folder
+from harness.references.captures import Capture
 from harness.references.drafts import Draft
 from harness.references.files import PhotoIndex, PhotoRecord
 from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, find_photos, read_bytes, stored_photos
-from harness.references.sets import split_of
+from harness.references.splitting import learn_captures, split_new, split_of
 from harness.references.store import LabelStore
 
 PHOTOS_BETWEEN_WRITES = 50
@@ -72,7 +73,8 @@ def add_photos(store: LabelStore, paths: Sequence[Path]) -> AddedPhotos:
 
 def _index(store: LabelStore) -> dict[str, PhotoRecord]:
     with store.edit() as draft:
-        return draft.file(PhotoIndex).photos
+        learn_captures(draft, store.root)
+        return draft.by_now(PhotoIndex).photos
 
 
 def _write(store: LabelStore, waiting: list[CopiedPhoto]) -> None:
@@ -80,18 +82,22 @@ def _write(store: LabelStore, waiting: list[CopiedPhoto]) -> None:
         return
     sync_folder(store.root / FOLDER)
     with store.edit() as draft:
+        new = {copied.sha256 for copied in waiting if draft.record(PhotoIndex, copied.sha256) is None}
         for copied in waiting:
             index_photo(draft, copied)
+        split_new(draft, store.root, new)
     waiting.clear()
 
 
 def known_photo(sha256: str, name: str, record: PhotoRecord) -> CopiedPhoto:
     """A photo that is there already, under the name that it now comes with."""
-    return CopiedPhoto(sha256, name, record.width, record.height, record.bytes)
+    capture = Capture(record.taken_at or "", record.camera or "")
+    return CopiedPhoto(sha256, name, record.width, record.height, record.bytes, capture)
 
 
 def index_photo(draft: Draft, copied: CopiedPhoto) -> None:
-    """Enter a copied photo into the index; one that is there gets its further name, and stays in its split."""
+    """Enter a copied photo into the index; one that is there gets its further name, and stays in its split. The split
+    of a new one is that of its hash, until `split_new` has seen what it belongs to."""
     before: PhotoRecord | None = draft.record(PhotoIndex, copied.sha256)
     if before is not None:
         names = list(dict.fromkeys([*before.names, copied.name]))
@@ -103,7 +109,9 @@ def index_photo(draft: Draft, copied: CopiedPhoto) -> None:
         height=copied.height,
         bytes=copied.bytes,
         added_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        split=split_of(copied.sha256).value,  # type: ignore[arg-type]
+        split=split_of(copied.sha256),
+        taken_at=copied.capture.taken_at,
+        camera=copied.capture.camera,
     )
     draft.put(PhotoIndex, copied.sha256, record)
 

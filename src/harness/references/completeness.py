@@ -1,16 +1,26 @@
 """How far a photo is labelled: derived from its labels whenever it is asked for, never stored.
 
-Bibs are done when somebody said so; faces when somebody said so, drew a box or set a tag; links when the photo is in
-the link file, or there is nothing to link. A photo is complete when all three are. A known negative, labelled and
+Bibs and faces are done when a person said so; links when the photo is in the link file, or bibs and faces are done and
+one of them has no box to link; identities when faces are done and every kept one has a name, or the set says that
+those without one were looked at. A photo is complete when bibs, faces and links are. A known negative, labelled and
 without a single box, is complete too, and counted apart.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, get_args
 
+from harness.base.errors import InvalidEditError
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
+from harness.types import FaceScope
+
+Dimension = Literal["bibs", "faces", "links", "identities"]
+ALL_DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+#: What a photo is complete in unless somebody asks for less or more.
+DIMENSIONS: tuple[Dimension, ...] = ("bibs", "faces", "links")
 
 
 class State(StrEnum):
@@ -24,28 +34,53 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """Which dimensions of one photo are done."""
+    """Which dimensions of one photo are done, and what that comes to. `review`: an older rule took the photo for
+    complete, for the boxes or tags of its faces, and nobody has said that these are done."""
 
     bibs: bool
     faces: bool
     links: bool
+    identities: bool
     state: State
+    review: bool = False
 
     @property
     def complete(self) -> bool:
-        """Whether all three are done, known negatives included."""
+        """Whether all that was asked for is done, known negatives included."""
         return self.state in (State.COMPLETE, State.KNOWN_NEGATIVE)
 
 
-def completeness(contents: Contents, photo: str) -> Completeness:
-    """How far one photo is labelled."""
+def check_dimensions(named: Sequence[str]) -> tuple[Dimension, ...]:
+    """The dimensions of these names, in their usual order. Links are of no use without the boxes that they count."""
+    if not named or (unknown := [name for name in named if name not in ALL_DIMENSIONS]):
+        told = f"{unknown[0]!r} is none of them" if named else "none is named"
+        raise InvalidEditError(f"dimensions: {told}; expected some of {', '.join(ALL_DIMENSIONS)}")
+    for name, needed in (("links", ("bibs", "faces")), ("identities", ("faces",))):
+        if name in named and (missing := [each for each in needed if each not in named]):
+            raise InvalidEditError(f"dimensions: {name} need {' and '.join(missing)} too")
+    return tuple(dimension for dimension in ALL_DIMENSIONS if dimension in named)
+
+
+def completeness(contents: Contents, photo: str, dimensions: Sequence[Dimension] = DIMENSIONS) -> Completeness:
+    """How far one photo is labelled; `dimensions` are those that count."""
     bib = contents.bibs.photos.get(photo, NO_BIBS)
     face = contents.faces.photos.get(photo, NO_FACES)
     looked_for_links = photo in contents.links.photos
-    links = looked_for_links or not bib.boxes or not face.boxes
-    if bib.labeled and face.done and links:
-        state = State.COMPLETE if bib.boxes or face.boxes else State.KNOWN_NEGATIVE
+    nothing_to_link = not bib.boxes or not face.boxes
+    named = contents.identities.identities_labeled or all(
+        box.identity for box in face.boxes if box.scope == FaceScope.KEEP
+    )
+    done: dict[Dimension, bool] = {
+        "bibs": bib.labeled,
+        "faces": face.labeled,
+        "links": looked_for_links or (bib.labeled and face.labeled and nothing_to_link),
+        "identities": face.labeled and named,
+    }
+    if all(done[dimension] for dimension in dimensions):
+        boxes = ("bibs" in dimensions and bib.boxes) or ("faces" in dimensions and face.boxes)
+        state = State.COMPLETE if boxes else State.KNOWN_NEGATIVE
     else:
-        touched = bib.labeled or bib.boxes or bib.tags or face.done or looked_for_links
-        state = State.PARTIAL if touched else State.UNTOUCHED
-    return Completeness(bib.labeled, face.done, links, state)
+        begun = {"bibs": bib.begun, "faces": face.begun, "links": looked_for_links, "identities": False}
+        state = State.PARTIAL if any(begun[dimension] for dimension in dimensions) else State.UNTOUCHED
+    review = bib.labeled and face.begun and not face.labeled and (looked_for_links or nothing_to_link)
+    return Completeness(**done, state=state, review=review)

@@ -82,6 +82,11 @@ class Draft:
         changed = self._changes.get(kind, _Change()).photos
         return changed[photo] if photo in changed else self.file(kind).photos.get(photo)
 
+    def by_now(self, kind: type[F]) -> F:
+        """A file with the edits so far."""
+        content, patch = self.file(kind), self._patch(kind) if kind in self._changes else None
+        return patch.applied_to(content) if patch else content
+
     def put(self, kind: type[PhotoFile], photo: str, record: Any) -> None:
         """Set what a file says about a photo; None takes it away."""
         self._changes.setdefault(kind, _Change()).photos[photo] = record

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import orjson
 
+from harness.base.disk import write_atomically
 from harness.base.errors import ReferenceSetError
 from harness.base.progress import track
 from harness.references.contents import Contents
-from harness.references.disk import write_atomically
 from harness.references.files import (
     BibPhotoTag,
     BoxRecord,
@@ -35,6 +35,7 @@ class Identities(Record):
     names: list[str]
     must_link: list[list[str]]
     cannot_link: list[list[str]]
+    identities_labeled: Flag | None = None
 
 
 class BibExtension(Record):
@@ -60,6 +61,7 @@ class ImageExtension(Record):
     bibs: BibExtension | None
     faces: FaceExtension | None
     links: LinkPairs | None
+    group: str | None = None
 
 
 class FileExtension(Record):
@@ -100,7 +102,7 @@ def to_coco(contents: Contents, names: dict[str, str]) -> dict[str, Any]:
             boxes = labels[sha256].boxes if sha256 in labels else []
             for box in boxes:
                 annotations.append(_annotation(len(annotations) + 1, number, category, box, record))
-    identities = Identities(**contents.identities.model_dump(include={"names", "must_link", "cannot_link"}))
+    identities = Identities(**contents.identities.model_dump(include=set(Identities.model_fields)))
     return {
         "info": {"description": "reference set of the harness", "version": "1"},
         "images": images,
@@ -132,6 +134,7 @@ def _extension(contents: Contents, sha256: str, record: PhotoRecord) -> ImageExt
         bibs=None if bibs is None else BibExtension(labeled=bibs.labeled, tags=bibs.tags),
         faces=None if faces is None else FaceExtension(labeled=faces.labeled, tags=faces.tags),
         links=contents.links.photos.get(sha256),
+        group=record.group,
     )
 
 

@@ -10,16 +10,18 @@ refused. `revision` counts the writes of a file, `changed` says at which of them
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from harness.base.checks import first_error
+from harness.base.disk import write_atomically
 from harness.base.errors import ReferenceSetError
 from harness.base.garbage import no_collection
-from harness.references.disk import write_atomically
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
 SCHEMA_VERSION = 3
@@ -35,6 +37,24 @@ Index = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 Size = Annotated[int, Field(gt=0, le=2**53, strict=True)]
 Coordinate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
+Score = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+#: The key of what a person said; a file without it anywhere is older than the question.
+_LABELED_KEY = re.compile(rb'"labeled"\s*:')
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def _iso_time(text: str) -> str:
+    if text and datetime.fromisoformat(text).tzinfo is not None:
+        raise ValueError("expected the camera's own time, without a zone")
+    return text
+
+
+#: A time without a zone, as a camera has it, or "" for a photo that does not say.
+CameraTime = Annotated[str, AfterValidator(_iso_time)]
 
 
 def _current_scope(scope: Any) -> Any:
@@ -48,7 +68,11 @@ class Record(BaseModel):
 
 
 class PhotoRecord(Record):
-    """One photo of the index, upright. `names` are the file names that it was added under."""
+    """One photo of the index, upright. `names` are the file names that it was added under.
+
+    `group` is what a source says belongs together. `taken_at` and `camera` are from the photo's header, "" where it
+    does not say; photos that an older harness entered have neither.
+    """
 
     names: list[str] = Field(min_length=1)
     width: Size
@@ -56,6 +80,27 @@ class PhotoRecord(Record):
     bytes: Size
     added_at: str
     split: Literal["iteration", "holdout"]
+    group: str | None = Field(default=None, min_length=1, exclude_if=_is_none)
+    taken_at: CameraTime | None = Field(default=None, exclude_if=_is_none)
+    camera: str | None = Field(default=None, exclude_if=_is_none)
+
+
+class SuggestedBy(Record):
+    """What suggested a box: the backend, its models by name and digest, and how sure it was."""
+
+    backend: str
+    model: str = ""
+    score: Score | None = None
+
+
+class BoxOrigin(Record):
+    """Where a box came from. `edited` is a suggestion or an imported box that somebody moved or gave another number,
+    name or scope."""
+
+    how: Literal["drawn", "accepted", "edited", "imported"]
+    by: str | None = Field(default=None, exclude_if=_is_none)
+    at: str | None = Field(default=None, exclude_if=_is_none)
+    suggestion: SuggestedBy | None = Field(default=None, exclude_if=_is_none)
 
 
 class BoxRecord(Record):
@@ -68,11 +113,12 @@ class BoxRecord(Record):
 
 
 class BibRecord(BoxRecord):
-    """One labelled bib."""
+    """One labelled bib. Without an `origin` nobody knows where it came from."""
 
     number: str | None = None
     scope: BibScope = BibScope.BIB
     tags: list[str] = []
+    origin: BoxOrigin | None = Field(default=None, exclude_if=_is_none)
 
     def box(self) -> BibBox:
         """The label as the rest of the harness knows it."""
@@ -88,11 +134,12 @@ class BibRecord(BoxRecord):
 
 
 class FaceRecord(BoxRecord):
-    """One labelled face."""
+    """One labelled face. Without an `origin` nobody knows where it came from."""
 
     scope: Annotated[FaceScope, BeforeValidator(_current_scope)] = FaceScope.KEEP
     identity: str | None = None
     tags: list[FaceBoxTag] = []
+    origin: BoxOrigin | None = Field(default=None, exclude_if=_is_none)
 
     def box(self) -> FaceBox:
         """The label as the rest of the harness knows it."""
@@ -107,25 +154,36 @@ class FaceRecord(BoxRecord):
         )
 
 
-class BibLabels(Record):
-    """What a person said about the bibs of one photo."""
+class _Labels(Record):
+    """What a person said about one dimension of one photo. `labeled`: they said that it is done."""
 
     labeled: Flag = False
+    boxes: list[Any] = []
+    tags: list[Any] = []
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is any label at all, which is less than done."""
+        return self.labeled or bool(self.boxes or self.tags)
+
+    def bare(self) -> Self:
+        """The labels without where they came from."""
+        boxes = [box.model_copy(update={"origin": None}) if box.origin else box for box in self.boxes]
+        return self.model_copy(update={"boxes": boxes})
+
+
+class BibLabels(_Labels):
+    """What a person said about the bibs of one photo."""
+
     boxes: list[BibRecord] = []
     tags: list[BibPhotoTag] = []
 
 
-class FaceLabels(Record):
+class FaceLabels(_Labels):
     """What a person said about the faces of one photo."""
 
-    labeled: Flag = False
     boxes: list[FaceRecord] = []
     tags: list[FacePhotoTag] = []
-
-    @property
-    def done(self) -> bool:
-        """Whether somebody has looked: said so, drew a box or set a tag."""
-        return self.labeled or bool(self.boxes or self.tags)
 
 
 #: The links of one photo: pairs of positions in its two label lists.
@@ -168,6 +226,14 @@ class FaceGroundTruth(PhotoFile):
     FILE_NAME = "face_ground_truth.json"
     photos: dict[Sha256, FaceLabels] = {}
 
+    def done_where_begun(self) -> Self:
+        """The same file as the older rule reads it: boxes or tags alone say that a photo's faces are done."""
+        photos = {
+            photo: labels.model_copy(update={"labeled": True}) if labels.begun else labels
+            for photo, labels in self.photos.items()
+        }
+        return self.model_copy(update={"photos": photos})
+
 
 class BibFaceLinks(PhotoFile):
     """Which face wears which bib; `[]` says that somebody looked and found no link."""
@@ -182,12 +248,14 @@ class BibFaceLinks(PhotoFile):
 
 
 class FaceIdentities(LabelFile):
-    """The names in use, and groups of faces known to be (or not to be) one person."""
+    """The names in use, and groups of faces known to be (or not to be) one person. `identities_labeled` says that a
+    face without a name was looked at, and seen once."""
 
     FILE_NAME = "face_identities.json"
     names: list[str] = []
     must_link: list[list[str]] = []
     cannot_link: list[list[str]] = []
+    identities_labeled: Flag | None = Field(default=None, exclude_if=_is_none)
 
 
 F = TypeVar("F", bound=LabelFile)
@@ -206,7 +274,15 @@ def read_file(root: Path, kind: type[F]) -> F:
 
 
 def decode(path: Path, text: bytes, kind: type[F]) -> F:
-    """Check the content of a label file; `path` is for the error."""
+    """Check the content of a label file; `path` is for the error. A file of faces in which `labeled` stands nowhere is
+    older than the question, and has it where its own rule calls a photo done."""
+    content = _decoded(path, text, kind)
+    if isinstance(content, FaceGroundTruth) and not _LABELED_KEY.search(text):
+        return content.done_where_begun()
+    return content
+
+
+def _decoded(path: Path, text: bytes, kind: type[F]) -> F:
     with no_collection():
         try:
             return kind.model_validate_json(text)

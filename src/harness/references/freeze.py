@@ -1,8 +1,9 @@
 """Freezing: the labels of chosen photos at one moment, under a name, for good.
 
-By default the photos that are labelled completely are taken. The snapshot is written beside, read-only, and renamed, so
-it is there whole or not at all; a name that is taken is refused. Later edits go to staging: a correction is frozen
-under a new name.
+By default the photos that are labelled completely are taken: in bibs, faces and links, or in what `dimensions` names.
+Labels of other dimensions stay out, so that their scorecards are n/a. The snapshot is written beside, read-only, and
+renamed, so it is there whole or not at all; a name that is taken is refused. Later edits go to staging: a correction is
+frozen under a new name.
 """
 
 from __future__ import annotations
@@ -13,31 +14,43 @@ import secrets
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from harness.base.disk import sync_folder
 from harness.base.errors import InvalidEditError, NameTakenError, UnknownPhotoError
-from harness.references.completeness import State, completeness
+from harness.references.completeness import DIMENSIONS, Dimension, State, check_dimensions, completeness
 from harness.references.contents import Contents
-from harness.references.disk import sync_folder
-from harness.references.files import F, PhotoFile, encode
-from harness.references.frozen import FOLDER, MANIFEST, Manifest, check_name, checksum, verify_photos
+from harness.references.files import BibFaceLinks, BibGroundTruth, F, FaceGroundTruth, PhotoFile, encode
+from harness.references.frozen import (
+    FOLDER,
+    MANIFEST,
+    FrozenGroups,
+    Manifest,
+    check_name,
+    checksum,
+    verify_photos,
+)
+from harness.references.groups import groups_of
 from harness.references.sets import ReferencePhoto, digest, select
 from harness.references.store import LabelStore
 from harness.types import Split
 
 
-def choose(contents: Contents, *, include_incomplete: bool, everything: bool) -> dict[str, State]:
+def choose(
+    contents: Contents, *, include_incomplete: bool, everything: bool, dimensions: Sequence[Dimension] = DIMENSIONS
+) -> dict[str, State]:
     """The photos to freeze and how far each is labelled: complete ones, partly labelled ones too, or all."""
     wanted = {State.COMPLETE, State.KNOWN_NEGATIVE}
     if include_incomplete or everything:
         wanted.add(State.PARTIAL)
     if everything:
         wanted.add(State.UNTOUCHED)
-    states = {photo: completeness(contents, photo).state for photo in contents.index.photos}
+    states = {photo: completeness(contents, photo, dimensions).state for photo in contents.index.photos}
     return {photo: state for photo, state in states.items() if state in wanted}
 
 
@@ -49,14 +62,16 @@ def freeze(
     include_incomplete: bool = False,
     everything: bool = False,
     photos: Collection[str] | None = None,
+    dimensions: Sequence[str] = DIMENSIONS,
 ) -> Manifest:
     """Make a snapshot of the labels as they are now; `photos` narrows the choice down to these."""
     check_name(name)
+    named = check_dimensions(dimensions)
     target = store.root / FOLDER / name
     if target.exists():
         raise NameTakenError(_taken(target))
     contents = store.contents()
-    chosen = choose(contents, include_incomplete=include_incomplete, everything=everything)
+    chosen = choose(contents, include_incomplete=include_incomplete, everything=everything, dimensions=named)
     if photos is not None:
         wanted = set(photos)
         if unknown := wanted - contents.index.photos.keys():
@@ -64,14 +79,17 @@ def freeze(
         chosen = {photo: state for photo, state in chosen.items() if photo in wanted}
     if not chosen:
         raise InvalidEditError(
-            f"{store.root}: no photo is labelled completely; "
+            f"{store.root}: no photo is labelled completely{'' if named == DIMENSIONS else f' in {_spoken(named)}'}; "
             "--include-incomplete takes partly labelled ones too, --all takes every photo"
         )
     frozen = _restricted(contents, chosen.keys())
-    inside = select(frozen, store.root, name, Split.FULL).photos
+    groups = groups_of(frozen, store.root, "auto")  # of all labels: numbers tie photos in a set of faces, too
+    frozen = _without_others(frozen, named)
+    inside = select(frozen, store.root, name, Split.FULL, groups).photos
     verify_photos(inside, name)
     files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
-    manifest = _manifest(name, description, inside, chosen.values(), files)
+    more = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), "done_by": "person"}
+    manifest = _manifest(name, description, inside, chosen.values(), files, more)
     _write(target, {**files, MANIFEST: orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)})
     return manifest
 
@@ -95,8 +113,23 @@ def _restricted(contents: Contents, photos: Iterable[str]) -> Contents:
     )
 
 
+def _without_others(contents: Contents, dimensions: Sequence[Dimension]) -> Contents:
+    """The labels of these dimensions alone; nobody has labelled the others. Names of faces stay with their faces."""
+    return replace(
+        contents,
+        bibs=contents.bibs if "bibs" in dimensions else BibGroundTruth(),
+        faces=contents.faces if "faces" in dimensions else FaceGroundTruth(),
+        links=contents.links if "links" in dimensions else BibFaceLinks(),
+    )
+
+
 def _manifest(
-    name: str, description: str, photos: Sequence[ReferencePhoto], states: Iterable[State], files: dict[str, bytes]
+    name: str,
+    description: str,
+    photos: Sequence[ReferencePhoto],
+    states: Iterable[State],
+    files: dict[str, bytes],
+    more: dict[str, Any],
 ) -> Manifest:
     splits: dict[str, dict[str, Any]] = {}
     for split in (Split.ITERATION, Split.HOLDOUT):
@@ -111,6 +144,7 @@ def _manifest(
         "digest": digest(photos),
         "splits": splits,
         "files": {file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
+        **more,
     }
     return Manifest.model_validate(data | {"checksum": checksum(data)})
 
@@ -140,3 +174,7 @@ def _write(target: Path, files: dict[str, bytes]) -> None:
 
 def _taken(target: Path) -> str:
     return f"{target}: this name is taken; a frozen set never changes, so freeze under a new name"
+
+
+def _spoken(dimensions: Sequence[Dimension]) -> str:
+    return " and ".join(filter(None, (", ".join(dimensions[:-1]), dimensions[-1])))

@@ -11,18 +11,19 @@ import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from pydantic import Field, ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import ReferenceSetError
-from harness.references.completeness import State
-from harness.references.contents import read_contents
+from harness.references.completeness import DIMENSIONS, Dimension, State
+from harness.references.contents import Contents, read_contents
 from harness.references.files import Index, Record, Sha256
+from harness.references.groups import Grouping, Groups, groups_of
 from harness.references.sets import ReferencePhoto, ReferenceSet, digest, select
 from harness.types import Split
 
@@ -38,8 +39,31 @@ class SplitSummary(Record):
     digest: Sha256
 
 
+class FrozenGroups(Record):
+    """The groups of a snapshot that have more than one photo, how many ties were cut, and how many joined photos."""
+
+    cut: Index
+    joined: dict[str, Index]
+    members: dict[str, list[Sha256]]
+
+    @classmethod
+    def of(cls, groups: Groups) -> FrozenGroups:
+        """Groups as a manifest keeps them."""
+        members = {name: sorted(photos) for name, photos in groups.members().items() if len(photos) > 1}
+        return cls(cut=groups.cut, joined=dict(groups.joined), members=members)
+
+    def among(self, alone: Groups) -> Groups:
+        """The groups of all photos, of which `alone` has each as its own."""
+        of = {photo: name for name, photos in self.members.items() for photo in photos}
+        return Groups({**alone.of, **of}, self.cut, self.joined)
+
+
 class Manifest(Record):
-    """What a snapshot says about itself. `checksum` is over all the rest."""
+    """What a snapshot says about itself. `checksum` is over all the rest.
+
+    Snapshots of older versions do not say by which rule faces are done (boxes or tags were enough), which dimensions
+    they are for, and which photos belong together.
+    """
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
     description: str
@@ -50,19 +74,24 @@ class Manifest(Record):
     splits: dict[Split, SplitSummary]
     files: dict[str, Sha256]
     checksum: Sha256
+    done_by: Literal["boxes", "person"] = "boxes"
+    dimensions: tuple[Dimension, ...] = DIMENSIONS
+    groups: FrozenGroups | None = None
 
 
 @dataclass(frozen=True)
 class FrozenSet:
-    """A snapshot as a reference set; `split` selects which of its photos are evaluated."""
+    """A snapshot as a reference set; `split` selects which of its photos are evaluated, `groups` says whether photos
+    that belong together count as one sample."""
 
     root: str
     name: str
     split: Split
+    groups: Grouping = "auto"
 
     def load(self) -> ReferenceSet:
         """Check the snapshot and the photos that it selects."""
-        return load_frozen(Path(self.root), self.name, self.split)
+        return load_frozen(Path(self.root), self.name, self.split, self.groups)
 
 
 @dataclass(frozen=True)
@@ -94,8 +123,20 @@ def frozen_sets(root: Path) -> Snapshots:
     return Snapshots(tuple(sorted(sets, key=lambda manifest: manifest.created_at)), tuple(damaged))
 
 
-def load_frozen(root: Path, name: str, split: Split) -> ReferenceSet:
+def load_frozen(root: Path, name: str, split: Split, grouping: Grouping = "auto") -> ReferenceSet:
     """Load a snapshot; whatever was touched since it was made is refused by name."""
+    manifest, contents = open_frozen(root, name)
+    alone = groups_of(contents, root, "photo")
+    if digest(select(contents, root, name, Split.FULL, alone).photos) != manifest.digest:
+        raise ReferenceSetError(f"{root / FOLDER / name}: {_touched(name)}: its digest is not {manifest.digest[:12]}")
+    kept = manifest.groups.among(alone) if manifest.groups else groups_of(contents, root, "auto")
+    references = select(contents, root, name, split, alone if grouping == "photo" else kept)
+    verify_photos(references.photos, name)
+    return references
+
+
+def open_frozen(root: Path, name: str) -> tuple[Manifest, Contents]:
+    """The manifest and the labels of a snapshot whose files are as they were made."""
     check_name(name)
     folder = root / FOLDER / name
     if not folder.is_dir():
@@ -107,11 +148,9 @@ def load_frozen(root: Path, name: str, split: Split) -> ReferenceSet:
         if found != expected:
             raise ReferenceSetError(f"{folder / file}: {_touched(name)}: SHA-256 {found[:12]}, not {expected[:12]}")
     contents = read_contents(folder)
-    if digest(select(contents, root, name, Split.FULL).photos) != manifest.digest:
-        raise ReferenceSetError(f"{folder}: {_touched(name)}: its digest is not {manifest.digest[:12]}")
-    references = select(contents, root, name, split)
-    verify_photos(references.photos, name)
-    return references
+    if manifest.done_by == "boxes":
+        contents = replace(contents, faces=contents.faces.done_where_begun())
+    return manifest, contents
 
 
 def verify_photos(photos: Sequence[ReferencePhoto], name: str) -> None:

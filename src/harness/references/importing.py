@@ -10,16 +10,16 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from harness.base.disk import sync_folder
 from harness.base.errors import PhotoError, ReferenceSetError
 from harness.base.locks import file_lock, is_locked
 from harness.base.progress import track
 from harness.references.adding import index_photo
-from harness.references.disk import sync_folder
 from harness.references.drafts import Draft
 from harness.references.files import (
     BibFaceLinks,
@@ -34,7 +34,9 @@ from harness.references.files import (
 )
 from harness.references.labels import know_names
 from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, stored_photos
+from harness.references.splitting import learn_captures, split_new
 from harness.references.store import LabelStore
+from harness.references.tracing import imported
 
 _SUFFIX, _LOCK_SUFFIX = ".new", ".lock"
 
@@ -43,7 +45,8 @@ _SUFFIX, _LOCK_SUFFIX = ".new", ".lock"
 class ImportedPhoto:
     """One photo of a source. `where` names its record in errors; `sha256` is what the source says its content is.
 
-    A dimension that the source does not speak about is None, which is not the same as labelled and empty.
+    A dimension that the source does not speak about is None, which is not the same as labelled and empty. Photos of one
+    `group` belong together, as the source says.
     """
 
     path: Path
@@ -55,6 +58,7 @@ class ImportedPhoto:
     split: Literal["iteration", "holdout"] | None = None
     added_at: str | None = None
     sha256: str | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,13 @@ def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
         with workspace(store.root) as beside:
             copied = [_copied(beside, photo) for photo in track(source.photos, "copying photos")]
             with store.edit() as draft:
+                learn_captures(draft, store.root)
                 known = set(draft.file(PhotoIndex).photos)
                 for photo, copy in zip(source.photos, copied, strict=True):
                     _enter(draft, photo, copy)
-                _enter_identities(draft, source)
+                _enter_identities(draft, source, known)
+                given = {copy.sha256 for photo, copy in zip(source.photos, copied, strict=True) if photo.split}
+                split_new(draft, store.root, {copy.sha256 for copy in copied} - known - given)
                 _move(beside / FOLDER, store.root)
     finally:
         with contextlib.suppress(OSError):
@@ -127,6 +134,8 @@ def _enter(draft: Draft, photo: ImportedPhoto, copied: CopiedPhoto) -> None:
         given = {"split": photo.split, "added_at": photo.added_at}
         update = {key: value for key, value in given.items() if value is not None}
         draft.put(PhotoIndex, copied.sha256, draft.record(PhotoIndex, copied.sha256).model_copy(update=update))
+    if photo.group and not (record := draft.record(PhotoIndex, copied.sha256)).group:
+        draft.put(PhotoIndex, copied.sha256, record.model_copy(update={"group": photo.group}))
     _enter_labels(draft, BibGroundTruth, photo, copied.sha256, photo.bibs, BibLabels())
     _enter_labels(draft, FaceGroundTruth, photo, copied.sha256, photo.faces, FaceLabels())
     _enter_labels(draft, BibFaceLinks, photo, copied.sha256, photo.links, None)
@@ -138,21 +147,29 @@ def _enter_labels(
     if labels is None:
         return
     before = draft.record(kind, sha256)
-    if before not in (None, untouched, labels):
+    if _bare(before) == _bare(labels):
+        return  # they are there, and know where they came from
+    if before not in (None, untouched):
         raise ReferenceSetError(
             f"{photo.where}: the photo {sha256[:12]} ({photo.path.name}) has other labels in {kind.FILE_NAME} already; "
             "nothing was imported"
         )
-    draft.put(kind, sha256, labels)
+    draft.put(kind, sha256, imported(labels) if isinstance(labels, BibLabels | FaceLabels) else labels)
 
 
-def _enter_identities(draft: Draft, source: ImportedSet) -> None:
+def _bare(labels: Any) -> Any:
+    return labels.bare() if isinstance(labels, BibLabels | FaceLabels) else labels
+
+
+def _enter_identities(draft: Draft, source: ImportedSet, known: Collection[str]) -> None:
     used = (box.identity for photo in source.photos if photo.faces for box in photo.faces.boxes)
     know_names(draft, [*source.identities.names, *used])
     for name in ("must_link", "cannot_link"):
         before: list[list[str]] = draft.head(FaceIdentities, name)
         new = [group for group in getattr(source.identities, name) if group not in before]
         draft.put_head(FaceIdentities, **{name: before + new})
+    if source.identities.identities_labeled and not known:  # it speaks for its own photos alone
+        draft.put_head(FaceIdentities, identities_labeled=True)
 
 
 @contextlib.contextmanager

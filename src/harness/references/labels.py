@@ -18,9 +18,9 @@ from typing import Literal
 from pydantic import ValidationError
 
 from harness.base.checks import first_error
+from harness.base.disk import sync_folder
 from harness.base.errors import InvalidEditError, UnknownPhotoError
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
-from harness.references.disk import sync_folder
 from harness.references.drafts import Draft
 from harness.references.files import (
     BibFaceLinks,
@@ -39,6 +39,8 @@ from harness.references.files import (
 from harness.references.linking import Origins, destinations, follow
 from harness.references.revisions import Revisions, is_new
 from harness.references.store import LabelStore
+from harness.references.suggestions import Suggestions
+from harness.references.tracing import traced
 
 Split = Literal["iteration", "holdout"]
 _ANONYMOUS = re.compile(r"anonymous_([0-9]{1,9})")
@@ -192,12 +194,12 @@ def _put(
     kind = BibGroundTruth if is_bibs else FaceGroundTruth
     if not is_new(root, draft, photo, based_on, kind, labels):
         return
-    if pairs := draft.record(BibFaceLinks, photo):
-        before = draft.record(kind, photo)
-        linked = (bib if is_bibs else face for bib, face in pairs)
-        moved = destinations(before.boxes if before else [], labels.boxes, origins, linked)
+    before, pairs = draft.record(kind, photo), draft.record(BibFaceLinks, photo) or []
+    linked = (bib if is_bibs else face for bib, face in pairs)
+    moved = destinations(before.boxes if before else [], labels.boxes, origins, linked)
+    if pairs:
         draft.put(BibFaceLinks, photo, follow(pairs, moved, None) if is_bibs else follow(pairs, None, moved))
-    draft.put(kind, photo, labels)
+    draft.put(kind, photo, traced(photo, labels, before, moved, draft.file(Suggestions)))
     if isinstance(labels, FaceLabels):
         know_names(draft, (box.identity for box in labels.boxes))
 

@@ -10,10 +10,11 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from harness.base.disk import replace_file
 from harness.base.errors import PhotoError
-from harness.references.disk import replace_file
+from harness.references.captures import Capture, read_capture
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
@@ -23,6 +24,8 @@ FOLDER = "photos"
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"})
 #: The EXIF tag that says which way up a picture is.
 _ORIENTATION = 0x0112
+#: Its values for a picture that is stored lying on its side.
+_LYING = frozenset({5, 6, 7, 8})
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class CopiedPhoto:
     width: int
     height: int
     bytes: int
+    capture: Capture
 
 
 def read_bytes(path: Path) -> bytes:
@@ -67,13 +71,23 @@ def copy_photo(root: Path, path: Path, content: bytes | None = None) -> CopiedPh
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.is_file() or target.stat().st_size != len(content):
         replace_file(target, content)
-    return CopiedPhoto(sha256, path.name, width, height, len(content))
+    return CopiedPhoto(sha256, path.name, width, height, len(content), read_capture(io.BytesIO(content)))
 
 
 def upright_size(path: Path, content: bytes) -> tuple[int, int]:
     """Width and height of the upright picture, from its header alone."""
     (width, height), orientation = _header(path, content)
-    return (height, width) if orientation in (5, 6, 7, 8) else (width, height)
+    return (height, width) if orientation in _LYING else (width, height)
+
+
+def size_on_disk(path: Path) -> tuple[int, int]:
+    """The same for a file, of which only the header is read."""
+    try:
+        with path.open("rb") as file:
+            (width, height), orientation = _opened_header(path, file)
+    except OSError as error:
+        raise PhotoError(f"{path}: cannot be read: {error.strerror}") from error
+    return (height, width) if orientation in _LYING else (width, height)
 
 
 def is_upright(path: Path, content: bytes) -> bool:
@@ -83,10 +97,14 @@ def is_upright(path: Path, content: bytes) -> bool:
 
 def _header(path: Path, content: bytes) -> tuple[tuple[int, int], int]:
     """Size as stored, and EXIF orientation."""
+    return _opened_header(path, io.BytesIO(content))
+
+
+def _opened_header(path: Path, file: BinaryIO) -> tuple[tuple[int, int], int]:
     from PIL import Image as Pillow
 
     try:
-        with Pillow.open(io.BytesIO(content)) as opened:
+        with Pillow.open(file) as opened:
             return opened.size, opened.getexif().get(_ORIENTATION, 1)
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
         raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error

@@ -9,7 +9,15 @@ from typing import Any
 
 from harness.base.errors import StaleRevisionError
 from harness.references.drafts import Draft
-from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoFile, PhotoIndex
+from harness.references.files import (
+    BibFaceLinks,
+    BibGroundTruth,
+    BibLabels,
+    FaceGroundTruth,
+    FaceLabels,
+    PhotoFile,
+    PhotoIndex,
+)
 
 
 @dataclass(frozen=True)
@@ -42,10 +50,11 @@ def is_new(
     """Whether a save changes something; one that would undo somebody's change is refused.
 
     A save that is sent again, since its answer got lost, finds the photo changed, and as it wants it: nothing is to do.
+    Where its boxes came from the store has found out by then, so that does not count.
     """
     theirs = draft.record(kind, photo)
     stale = [each for each in (kind, *positions_in) if _changed_since(draft, each, photo, based_on)]
-    if stale == [kind] and theirs == record and _REVISION_OF[kind](based_on) <= draft.file(kind).revision:
+    if stale == [kind] and _said(theirs) == _said(record) and _REVISION_OF[kind](based_on) <= draft.file(kind).revision:
         return False
     if stale:
         now, seen = draft.file(stale[0]).changed.get(photo, 0), _REVISION_OF[stale[0]](based_on)
@@ -57,6 +66,10 @@ def is_new(
             theirs=theirs,
         )
     return True
+
+
+def _said(record: Any) -> Any:
+    return record.bare() if isinstance(record, BibLabels | FaceLabels) else record
 
 
 def _changed_since(draft: Draft, kind: type[PhotoFile], photo: str, based_on: Revisions) -> bool:

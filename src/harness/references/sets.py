@@ -10,16 +10,18 @@ from pathlib import Path
 
 from harness.base.errors import ReferenceSetError
 from harness.references.contents import NO_BIBS, NO_FACES, Contents, read_contents
+from harness.references.files import BoxOrigin
+from harness.references.groups import Grouping, Groups, GroupSummary, groups_of
 from harness.references.photo_files import FOLDER, stored_photos
 from harness.references.store import LabelStore
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, Split
 
-HOLDOUT_SHARE = 0.3
-
 
 @dataclass(frozen=True, slots=True)
 class ReferencePhoto:
-    """One photo and what people said about it. `links` is None where nobody labelled them."""
+    """One photo and what people said about it. `links` is None where nobody labelled them. Photos of one `group` show
+    the same runners or moments and are no independent samples; a photo without one is its own. Where its boxes came
+    from stands beside them, None where nobody knows."""
 
     sha256: str
     name: str
@@ -32,6 +34,9 @@ class ReferencePhoto:
     faces: tuple[FaceBox, ...]
     face_tags: tuple[str, ...]
     links: tuple[BibFaceLink, ...] | None
+    group: str = ""
+    bib_origins: tuple[BoxOrigin | None, ...] = ()
+    face_origins: tuple[BoxOrigin | None, ...] = ()
 
     @property
     def labels(self) -> PhotoLabels:
@@ -46,54 +51,75 @@ class ReferencePhoto:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownPhoto:
+    """A photo that a set has, in whichever split, with all names that it was added under."""
+
+    sha256: str
+    names: tuple[str, ...]
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReferenceSet:
-    """The photos that a run evaluates. The digest changes when a photo, a label or the selection changes."""
+    """The photos that a run evaluates. The digest changes when a photo, a label or the selection changes.
+
+    `known` are all photos of the set, those of other splits included; `groups` is None where each photo is its own;
+    `root` is the folder that the set is in.
+    """
 
     name: str
     split: str
     photos: tuple[ReferencePhoto, ...]
     digest: str
+    known: tuple[KnownPhoto, ...] = ()
+    groups: GroupSummary | None = None
+    root: Path = Path()
 
 
 @dataclass(frozen=True)
 class StagingSet:
-    """A folder of photos and labels as it is now; `split` selects which of its photos are evaluated."""
+    """A folder of photos and labels as it is now; `split` selects which of its photos are evaluated, `groups` says
+    whether photos that belong together count as one sample."""
 
     root: str
     split: Split
+    groups: Grouping = "auto"
 
     def load(self) -> ReferenceSet:
         """Read and check the folder, between two edits of whoever is labelling."""
         root = Path(self.root)
-        return select(LabelStore(root).contents(), root, "staging", self.split)
+        contents = LabelStore(root).contents()
+        return select(contents, root, "staging", self.split, groups_of(contents, root, self.groups))
 
 
-def split_of(sha256: str) -> Split:
-    """The split that a photo falls into unless a person says otherwise: its hash decides, 70 to 30."""
-    return Split.HOLDOUT if int(sha256[:8], 16) < HOLDOUT_SHARE * 2**32 else Split.ITERATION
-
-
-def load_set(root: Path, name: str, split: str) -> ReferenceSet:
+def load_set(root: Path, name: str, split: str, grouping: Grouping = "photo") -> ReferenceSet:
     """Load the photos of `split` with their labels from a folder that nobody is writing to."""
     if not (root / "photo_index.json").is_file():
         raise ReferenceSetError(
-            f"references.root: no reference set at {root} (expected a folder with photo_index.json)"
+            f"references.root: no reference set at {root} (expected a folder with photo_index.json); "
+            "harness prepare or harness import makes one"
         )
-    return select(read_contents(root), root, name, split)
+    contents = read_contents(root)
+    return select(contents, root, name, split, groups_of(contents, root, grouping))
 
 
-def select(contents: Contents, root: Path, name: str, split: str) -> ReferenceSet:
-    """The photos of `split` with their labels, in the order of their names; `root` is where the photos lie."""
+def select(contents: Contents, root: Path, name: str, split: str, groups: Groups) -> ReferenceSet:
+    """The photos of `split` with their labels, in the order of their names; `root` is where the photos lie. `groups`
+    are those of all photos of the set."""
     stored = stored_photos(root)
     photos = []
     for sha256, record in sorted(contents.index.photos.items(), key=lambda item: (item[1].names[0], item[0])):
         if split not in (Split.FULL, record.split):
             continue
         # One that is missing is found out when it is read, and fails that photo alone.
-        photos.append(_reference_photo(contents, sha256, stored.get(sha256, root / FOLDER / sha256)))
+        path = stored.get(sha256, root / FOLDER / sha256)
+        photos.append(_reference_photo(contents, sha256, path, groups.of[sha256]))
     if not photos:
         raise ReferenceSetError(f"references.split: no photo of {root} is in the split {split!r}")
-    return ReferenceSet(name=name, split=split, photos=tuple(photos), digest=digest(photos))
+    known = tuple(KnownPhoto(key, tuple(item.names), item.split) for key, item in contents.index.photos.items())
+    splits = {photo.sha256: photo.split for photo in known}
+    summary = GroupSummary.of(groups, (photo.sha256 for photo in photos), splits)
+    return ReferenceSet(name, split, tuple(photos), digest(photos), known, summary, root)
 
 
 def labels_of(contents: Contents, sha256: str) -> PhotoLabels:
@@ -101,7 +127,7 @@ def labels_of(contents: Contents, sha256: str) -> PhotoLabels:
     return _reference_photo(contents, sha256, Path(sha256)).labels
 
 
-def _reference_photo(contents: Contents, sha256: str, path: Path) -> ReferencePhoto:
+def _reference_photo(contents: Contents, sha256: str, path: Path, group: str = "") -> ReferencePhoto:
     record = contents.index.photos[sha256]
     bib = contents.bibs.photos.get(sha256, NO_BIBS)
     face = contents.faces.photos.get(sha256, NO_FACES)
@@ -113,10 +139,13 @@ def _reference_photo(contents: Contents, sha256: str, path: Path) -> ReferencePh
         bib_labeled=bib.labeled,
         bibs=tuple(box.box() for box in bib.boxes),
         bib_tags=tuple(bib.tags),
-        face_labeled=face.done,
+        face_labeled=face.labeled,
         faces=tuple(box.box() for box in face.boxes),
         face_tags=tuple(face.tags),
         links=contents.links.links(sha256),
+        group=group,
+        bib_origins=tuple(box.origin for box in bib.boxes),
+        face_origins=tuple(box.origin for box in face.boxes),
     )
 
 

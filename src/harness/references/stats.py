@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from harness.base.garbage import no_collection
 from harness.references.completeness import State, completeness
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
+from harness.references.groups import Groups, GroupSummary
 from harness.types import BibScope, FaceScope, Split
 
 Counts = dict[str, int]
 
+_ORIGINS = ("drawn", "accepted", "edited", "imported", "unknown")
+
 
 @dataclass(frozen=True)
 class Stats:
-    """Counts of photos, unless the name says otherwise. Scopes, box tags and identities count boxes."""
+    """Counts of photos, unless the name says otherwise. Scopes, box tags, identities and origins count boxes.
+
+    `review` are the photos, hash -> name, that an older rule took for complete and that nobody called done.
+    """
 
     photos: int
     splits: Counts
@@ -33,21 +40,25 @@ class Stats:
     links: int
     known_names: int
     identities: Counts
+    groups: dict[str, Any]
+    review: dict[str, str]
+    origins: dict[str, Counts]
 
 
-def count(contents: Contents) -> Stats:
+def count(contents: Contents, groups: Groups) -> Stats:
     """Count the labels of the photos that are in the index."""
     with no_collection():
-        return _count(contents)
+        return _count(contents, groups)
 
 
-def _count(contents: Contents) -> Stats:
+def _count(contents: Contents, groups: Groups) -> Stats:
     photos = contents.index.photos
     bibs = [contents.bibs.photos.get(photo, NO_BIBS) for photo in photos]
     faces = [contents.faces.photos.get(photo, NO_FACES) for photo in photos]
     bib_boxes = [box for labels in bibs for box in labels.boxes]
     face_boxes = [box for labels in faces for box in labels.boxes]
     done = [completeness(contents, photo) for photo in photos]
+    splits = {photo: record.split for photo, record in photos.items()}
     return Stats(
         photos=len(photos),
         splits=_in_order((record.split for record in photos.values()), (Split.ITERATION, Split.HOLDOUT)),
@@ -64,6 +75,12 @@ def _count(contents: Contents) -> Stats:
         links=sum(len(contents.links.photos.get(photo, ())) for photo in photos),
         known_names=len(contents.identities.names),
         identities=_by_count(box.identity for box in face_boxes if box.identity),
+        groups=asdict(GroupSummary.of(groups, photos, splits)) | {"joined": dict(groups.joined)},
+        review={photo: photos[photo].names[0] for photo, item in zip(photos, done, strict=True) if item.review},
+        origins={
+            "bibs": _in_order((box.origin.how if box.origin else "unknown" for box in bib_boxes), _ORIGINS),
+            "faces": _in_order((box.origin.how if box.origin else "unknown" for box in face_boxes), _ORIGINS),
+        },
     )
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.disk import sync_folder, write_atomically
 from harness.base.errors import ReferenceSetError
 from harness.base.locks import file_lock
 from harness.references.contents import (
@@ -26,7 +27,6 @@ from harness.references.contents import (
     check_photo_links,
     load_contents,
 )
-from harness.references.disk import sync_folder, write_atomically
 from harness.references.drafts import KINDS, Draft, Patch, decode_journal, encode_journal
 from harness.references.files import (
     BibFaceLinks,
@@ -73,7 +73,8 @@ class LabelStore:
         """All labels as of now."""
         if not (self.root / PhotoIndex.FILE_NAME).is_file() and not (self.root / _JOURNAL).is_file():
             raise ReferenceSetError(
-                f"references.root: no reference set at {self.root} (expected a folder with {PhotoIndex.FILE_NAME})"
+                f"references.root: no reference set at {self.root} (expected a folder with {PhotoIndex.FILE_NAME}); "
+                "harness prepare or harness import makes one"
             )
         with self._locked():
             return self._contents()

@@ -7,15 +7,17 @@ of a photo names the configuration that made it by its digest; the file spells e
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from pydantic import Field
 
-from harness.references.files import BoxRecord, LinkPairs, PhotoFile, Record, Sha256
+from harness.references.files import BoxRecord, LinkPairs, PhotoFile, Record, Score, Sha256
 from harness.types import PhotoPrediction
 
-Score = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+#: From here on, a label box and a suggestion are about the same thing, though a person has drawn it closer.
+SAME_IOU = 0.3
 
 
 class GhostBib(BoxRecord):
@@ -33,12 +35,19 @@ class GhostFace(BoxRecord):
 
 
 class StageProvenance(Record):
-    """What made one kind of suggestion: the backend, its version, its models by SHA-256, its settings."""
+    """What made one kind of suggestion: the backend, its version, its models by SHA-256, its settings, and a digest of
+    its code, which files of an older harness lack."""
 
     backend: str
     version: str
     models: dict[str, str]
     config: dict[str, Any]
+    code: str = ""
+
+    @property
+    def model(self) -> str:
+        """The models in a line."""
+        return models_line(self.models)
 
 
 class Provenance(Record):
@@ -72,6 +81,11 @@ class Suggestions(PhotoFile):
     photos: dict[Sha256, PhotoSuggestions] = Field(default_factory=dict)
 
 
+def models_line(models: Mapping[str, str]) -> str:
+    """Models by name and digest in a line, as in `yunet 8f2383e4dd3c`."""
+    return ", ".join(f"{name} {sha256[:12]}" for name, sha256 in sorted(models.items()))
+
+
 def suggestions_from(prediction: PhotoPrediction, provenance: str) -> PhotoSuggestions:
     """A pipeline's prediction as suggestions."""
     return PhotoSuggestions(
@@ -85,3 +99,19 @@ def suggestions_from(prediction: PhotoPrediction, provenance: str) -> PhotoSugge
         ],
         links=[(link.bib_index, link.face_index) for link in prediction.links],
     )
+
+
+def same_place(one: BoxRecord, other: BoxRecord) -> bool:
+    """Whether a label box and a suggestion are about the same thing."""
+    across = min(one.x + one.w, other.x + other.w) - max(one.x, other.x)
+    down = min(one.y + one.h, other.y + other.h) - max(one.y, other.y)
+    if across <= 0 or down <= 0:
+        return False
+    shared = across * down
+    overlap = shared / (one.w * one.h + other.w * other.h - shared)
+    return overlap >= SAME_IOU or (_holds_centre(one, other) and _holds_centre(other, one))
+
+
+def _holds_centre(box: BoxRecord, other: BoxRecord) -> bool:
+    x, y = other.x + other.w / 2, other.y + other.h / 2
+    return box.x <= x <= box.x + box.w and box.y <= y <= box.y + box.h

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
+from harness.base.texts import counted
 from harness.runs.archive import PHOTOS, BenchmarkRun
-from harness.runs.comparison import Change, Comparison, ItemChange
-from harness.runs.verdicts import markdown_judgement, text_judgement
+from harness.runs.comparison import Change, CodeChange, Comparison, ItemChange
+from harness.runs.verdicts import markdown_judgement, text_judgement, unseen
+from harness.scoring.pairing import JUDGE_VERSION
 
 #: The changes of one item.
 Changed = tuple[ItemChange, ...]
@@ -22,6 +25,7 @@ def text_comparison(comparison: Comparison, run_id: str, base_id: str) -> str:
     lines = [f"run   {_title(comparison.run, run_id)}", f"base  {_title(comparison.base, base_id)}", ""]
     lines += [text_judgement(comparison.judgement), "", "Config"]
     lines += [f"  {each}" for each in _config_lines(comparison)] or ["  no difference"]
+    lines += ["", "Code", *(f"  {each}" for each in code_lines(comparison))]
     for kind, photos in comparison.by_item().items():
         width = max(len(changes[0].name) for changes in photos)
         lines += ["", f"{_TITLES[kind]} ({_photos(photos)})"]
@@ -46,6 +50,8 @@ def markdown_comparison(comparison: Comparison, run_id: str, base_id: str) -> st
         parts.append(_folded(f"{_TITLES[kind]}: {_photos(photos)}", "\n\n".join([table, *_more(photos)])))
     if config := list(_config_lines(comparison)):
         parts.append(_folded("Config", "\n".join(["```", *config, "```"])))
+    if comparison.code:
+        parts.append(_folded("Code", "\n".join(["```", *code_lines(comparison), "```"])))
     return "\n\n".join(filter(None, parts))
 
 
@@ -55,12 +61,15 @@ def comparison_dict(comparison: Comparison, run_id: str, base_id: str) -> dict[s
         "run": _about(comparison.run, run_id),
         "base": _about(comparison.base, base_id),
         "verdict": str(comparison.judgement.verdict),
+        "judge_version": JUDGE_VERSION,
         "reasons": list(comparison.judgement.reasons),
+        "unseen": unseen(comparison.judgement),
         "metrics": [asdict(item) for item in comparison.judgement.metrics],
         "photos": [_change(item) | {"sha256": item.id} for item in comparison.items if item.task == PHOTOS],
         "items": [_change(item) for item in comparison.items if item.task != PHOTOS],
         "totals": {name: {"lost": lost, "found": found} for name, (_, lost, found) in comparison.totals().items()},
         "config": [asdict(change) for change in comparison.config],
+        "code": None if comparison.code is None else [asdict(change) for change in comparison.code],
     }
 
 
@@ -81,10 +90,56 @@ def _about(run: BenchmarkRun, run_id: str) -> dict[str, Any]:
 
 
 def _config_lines(comparison: Comparison) -> Iterable[str]:
-    width = max((len(change.key) for change in comparison.config), default=0)
-    for change in comparison.config:
-        before, after = ("(none)" if value is None else value for value in (change.before, change.after))
-        yield f"{change.key:<{width}}  {before} -> {after}"
+    rows = list(_config_rows(comparison))
+    width = max((len(key) for key, _, _ in rows), default=0)
+    for key, before, after in rows:
+        yield f"{key:<{width}}  {before} -> {after}"
+
+
+def _config_rows(comparison: Comparison) -> Iterable[tuple[str, str, str]]:
+    """Key, value before and value after. A group that one of the runs does not have at all, such as the pipeline of a
+    run on a file of predictions, is one row."""
+    for group, each in groupby(comparison.config, key=lambda change: change.key.partition(".")[0]):
+        changes = list(each)
+        settings = f"({len(changes)} settings)"
+        if len(changes) > 1 and not _has_group(comparison.run, group):
+            yield group, settings, "(none)"
+        elif len(changes) > 1 and not _has_group(comparison.base, group):
+            yield group, "(none)", settings
+        else:
+            for change in changes:
+                before, after = ("(none)" if value is None else value for value in (change.before, change.after))
+                yield change.key, before, after
+
+
+def _has_group(run: BenchmarkRun, group: str) -> bool:
+    return any(key.partition(".")[0] == group for key in run.metadata.config)
+
+
+def code_lines(comparison: Comparison) -> list[str]:
+    """Which code differs, as in `helper changed` and `numpy 2.4.1 -> 2.4.2`. The harness's own modules are one line."""
+    if comparison.code is None:
+        return ["not known: a run of an older version did not record it"]
+    ours = [each for each in comparison.code if each.kind == "module" and each.name.partition(".")[0] == "harness"]
+    others = [each for each in comparison.code if each not in ours]
+    changed = [_code_words(each) for each in others if each.before and each.after]
+    lines = [*changed[:LISTED], *([f"... and {len(changed) - LISTED} more (--json has all)"] * (len(changed) > LISTED))]
+    for where, absent in (("run", "before"), ("base", "after")):
+        if alone := [_code_words(each) for each in others if getattr(each, absent) is None]:
+            lines.append(f"only in the {where}: {_some(alone)}")
+    if ours:
+        lines.append(f"the harness itself: {counted(len(ours), 'module')} ({_some([each.name for each in ours])})")
+    return lines or ["no difference"]
+
+
+def _code_words(change: CodeChange) -> str:
+    if change.kind == "module":
+        return f"{change.name} changed" if change.before and change.after else change.name
+    return f"{change.name} {' -> '.join(filter(None, (change.before, change.after)))}"
+
+
+def _some(names: Sequence[str], shown: int = 5) -> str:
+    return ", ".join(names[:shown]) + (f" and {len(names) - shown} more" if len(names) > shown else "")
 
 
 def _photos(items: Sequence[Changed]) -> str:

@@ -14,14 +14,19 @@ from harness.report.html import REPORT_FILE, render
 from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import Comparison
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
-from harness.runs.plan import Showing, TaskResult
-from harness.runs.verdicts import MEANINGS, TONES, moved
+from harness.runs.plan import MEASURED_TAG, Showing, TaskResult
+from harness.runs.verdicts import MEANINGS, TONES, moved, notes
+from harness.scoring.speed import RUNTIME
 
 Runs = Sequence[BenchmarkRun]
 
 #: The headings of a task's part, which the page links to.
 _HEADING = re.compile(r'<h2 id="([a-z-]+)">([^<]+)</h2>')
 FOREST_WIDTH = 190
+#: Where a page tells the verdict, and the place before it for a later one.
+_VERDICT = re.compile(
+    r'(?:<section class="verdict [a-z]*" id="judged-anew">.*?</section>\s*)?(<section class="verdict )', re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,22 @@ def write_report(folder: Path, report: RunReport, results: Mapping[str, TaskResu
     return {name: value for part in parts.values() for name, value in part.tags.items()}
 
 
+def judged_anew(page: str, judgement: Judgement, baseline: str, baseline_id: str) -> str:
+    """The page of a run that was judged again after it was written: the new verdict on top of the earlier one."""
+    tone, sign = TONES[judgement.verdict]
+    pinned = judgement.verdict is Verdict.BASELINE
+    why = (
+        "Pinned as the baseline"
+        if pinned
+        else Markup("Judged anew against {}, run <code>{}</code>").format(baseline, baseline_id)
+    )
+    told = Markup(
+        '<section class="verdict {}" id="judged-anew"><strong>{} {}</strong><p>{}. '
+        "All below is about the earlier judgement.</p></section>\n"
+    ).format(tone, sign, judgement.verdict, why)
+    return _VERDICT.sub(lambda found: f"{told}{found.group(1)}", page, count=1)
+
+
 def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
     """The page. `parts` are the tasks' own by their names, escaped where they are made; a task without one is told as
     in the terminal."""
@@ -66,7 +87,8 @@ def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
             "word": str(report.judgement.verdict),
             "meaning": MEANINGS[report.judgement.verdict],
         },
-        deltas=list(_deltas(report.judgement.metrics)),
+        deltas=list(delta_rows(report.judgement.metrics)),
+        notes=notes(report.judgement),
         baseline=comparison.base if comparison else None,
         baseline_id=report.baseline_id,
         tiles=[
@@ -85,7 +107,8 @@ def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
     )
 
 
-def _deltas(metrics: Sequence[MetricVerdict]) -> Iterator[dict[str, Any]]:
+def delta_rows(metrics: Sequence[MetricVerdict]) -> Iterator[dict[str, Any]]:
+    """What each metric did beside the baseline, as text, and where its interval lies in a small drawing."""
     ends = [abs(end) for item in metrics for end in (item.low, item.high, item.gain) if end is not None and item.items]
     scale = (FOREST_WIDTH / 2 - 8) / max([*ends, 0.01])
     for item in metrics:
@@ -97,11 +120,16 @@ def _deltas(metrics: Sequence[MetricVerdict]) -> Iterator[dict[str, Any]]:
             "candidate": f"{item.candidate:.2f}",
             "gain": f"{item.gain:+.2f}",
             "interval": "",
+            "unseen": "",
             "forest": None,
         }
         if item.items:
             row |= {"baseline": f"{item.baseline:.1%}", "candidate": f"{item.candidate:.1%}"}
             row["gain"] = f"{100 * item.gain:+.1f} points"
+        if item.unseen is not None:
+            row["unseen"] = (
+                f"{'about ' if item.rough else ''}{100 * item.unseen:.1f} points" if not item.blind else "any"
+            )
         if item.low is not None and item.high is not None:
             row["interval"] = f"{100 * item.low:+.1f} to {100 * item.high:+.1f}"
             places = {"low": item.low, "high": item.high, "gain": item.gain}
@@ -122,5 +150,8 @@ def _provenance(report: RunReport) -> Iterator[tuple[str, str]]:
     packages = {name.removeprefix("version."): tags[name] for name in sorted(tags) if name.startswith("version.")}
     yield "packages", ", ".join(f"{name} {version}" for name, version in packages.items())
     if data.runtime:
-        yield "time", ", ".join(f"{name.removeprefix('runtime/')} {value:.2f}" for name, value in data.runtime.items())
+        seconds = ", ".join(f"{name.removeprefix(RUNTIME)} {value:.2f}" for name, value in data.runtime.items())
+        yield "time", f"{seconds} ({tags[MEASURED_TAG]})" if MEASURED_TAG in tags else seconds
+    elif any(metric.startswith(RUNTIME) for card in report.run.cards.values() for metric in card.declared.metrics):
+        yield "time", "not measured: answers came from the stage cache (timing=on measures)"
     yield "key", data.key

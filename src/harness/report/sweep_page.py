@@ -33,7 +33,8 @@ FRONT, OTHERS = "#0072b2", "#d55e00"
 
 @dataclass(frozen=True)
 class SweepFindings:
-    """What a sweep comes to, in words."""
+    """What a sweep comes to, in words. `best` is its best job with what is left of its gain; empty where there is
+    nothing to choose from."""
 
     jobs: tuple[SweepJob, ...]
     front: tuple[SweepJob, ...]
@@ -41,13 +42,14 @@ class SweepFindings:
     inversions: tuple[str, ...]
     idle: tuple[str, ...]
     same: tuple[str, ...]
+    best: str = ""
 
     @classmethod
-    def of(cls, jobs: Sequence[SweepJob]) -> SweepFindings:
+    def of(cls, jobs: Sequence[SweepJob], best: str = "") -> SweepFindings:
         """Look at the jobs of a sweep."""
         same = tuple(", ".join(job.name for job in group) for group in identical(jobs))
         inversions = ladder_inversions(jobs)
-        return cls(tuple(jobs), pareto_front(jobs), has_ladder(jobs), inversions, idle_params(jobs), same)
+        return cls(tuple(jobs), pareto_front(jobs), has_ladder(jobs), inversions, idle_params(jobs), same, best)
 
     @property
     def warnings(self) -> list[str]:
@@ -83,6 +85,8 @@ def sweep_markdown(findings: SweepFindings, sweep_id: str, chart: str) -> str:
     table = "\n".join(f"| {' | '.join(_escaped(line))} |" for line in (names, ["---"] * len(names), *rows))
     parts = [f"{len(findings.jobs)} runs, sweep `{sweep_id}`. [Compare them in a chart]({chart})."]
     parts += [f"**{text}**" for text in findings.warnings]
+    if findings.best:
+        parts.append(f"Best: {_in_markdown(findings.best)}.")
     if findings.has_ladder and not findings.inversions:
         parts.append("Preset ladder: in order.")
     if findings.front:
@@ -126,7 +130,11 @@ def _cell(name: str, value: str | float | None) -> str:
 
 
 def _escaped(line: Sequence[str]) -> list[str]:
-    return [cell.replace("|", "\\|") for cell in line]
+    return [_in_markdown(cell) for cell in line]
+
+
+def _in_markdown(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def pareto_figure(jobs: Sequence[SweepJob]) -> Picture | None:

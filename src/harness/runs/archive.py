@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -63,12 +63,13 @@ class RunMetadata:
 
 @dataclass(frozen=True)
 class PhotoDetail:
-    """What a photo has beyond its counts: what was expected, read and predicted."""
+    """What a photo has beyond its counts: what was expected, read and predicted. Without `seconds` they were not
+    measured, because the cache has answered."""
 
     status: str
     expected: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
-    seconds: float = 0.0
+    seconds: float | None = None
     prediction: PhotoPrediction = field(default_factory=PhotoPrediction)
 
 
@@ -107,16 +108,18 @@ class TaskData:
 
 @dataclass(frozen=True)
 class ItemRates:
-    """Every rate of a task item by item, so that two runs can be paired."""
+    """Every rate of a task item by item, so that two runs can be paired; `groups` has the group of each item."""
 
     items: tuple[str, ...]
     rates: Mapping[str, Sides]
+    groups: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TaskRun:
     """One task of a run: its data, its items, and its scorecards over all of them. `noun` is what one item is called;
-    `text` is what the task tells in the terminal beyond its scorecards."""
+    `text` is what the task tells in the terminal beyond its scorecards, `absent` is what the predictions do not speak
+    about, as `faces`, and `predictions` a digest of all that was predicted; runs of an older harness have none."""
 
     data: TaskData
     noun: str
@@ -126,6 +129,8 @@ class TaskRun:
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     slices: tuple[Slice, ...] = ()
     text: str = ""
+    absent: tuple[str, ...] = ()
+    predictions: str = ""
 
     @property
     def size(self) -> int:
@@ -140,12 +145,20 @@ class TaskRun:
         """A scorecard item by item, in the order of the items."""
         card, counts = self.cards[name], [item.counts.get(name, {}) for item in self.items]
         columns = {count: np.array([each.get(count, 0) for each in counts]) for count in card.counts}
-        return ItemCounts(card.declared, columns, len(counts))
+        return ItemCounts(card.declared, columns, len(counts), card.unknown)
 
     def rates(self) -> ItemRates:
         """Every rate item by item, to be paired with another run's."""
         sides = {metric: pair for name in self.cards for metric, pair in self.tally(name).sides().items()}
-        return ItemRates(tuple(item.id for item in self.items), sides)
+        return ItemRates(tuple(item.id for item in self.items), sides, tuple(item.group for item in self.items))
+
+    def predicts_as(self, other: TaskRun) -> bool:
+        """Whether it is known that both predict the same for every item: by their digests or, where an older harness
+        left none, by the kept predictions of photos. Equal counts do not say so: another answer may be as good."""
+        if self.predictions and other.predictions:
+            return self.predictions == other.predictions
+        ours, theirs = ({item.id: item.photo and item.photo.prediction for item in run.items} for run in (self, other))
+        return bool(ours) and None not in ours.values() and ours == theirs
 
     def sections(self) -> tuple[ShownSection, ...]:
         """The scorecards for whatever shows them."""
@@ -156,8 +169,7 @@ class TaskRun:
         metrics = {name: value for card in self.cards.values() for name, value in card.metrics().items()}
         metrics |= {slice.metric: slice.recall for slice in self.slices}
         for name, interval in self.intervals.items():
-            key = f"interval/{name.replace('/', '_')}"
-            metrics |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+            metrics |= interval.logged(name)
         return metrics
 
 
@@ -180,7 +192,9 @@ class BenchmarkRun:
         """A scorecard of this kind, where the run has one."""
         found = self.cards.get(kind.DECLARED.name)
         names = {item.name for item in fields(kind)}
-        return kind(**{name: n for name, n in found.counts.items() if name in names}) if found else None
+        return (
+            kind(**{name: n for name, n in found.counts.items() if name in names}) if found and found.counts else None
+        )
 
     @property
     def headlines(self) -> dict[str, str]:
@@ -191,6 +205,11 @@ class BenchmarkRun:
     def photos(self) -> tuple[Item, ...]:
         """The photos that were evaluated."""
         return self.tasks[PHOTOS].items if PHOTOS in self.tasks else ()
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """What the predictions for photos do not speak about, as `faces`."""
+        return self.tasks[PHOTOS].absent if PHOTOS in self.tasks else ()
 
     def predictions(self) -> dict[str, PhotoPrediction]:
         """What was predicted for each photo, by its hash."""
@@ -212,6 +231,14 @@ class BenchmarkRun:
         counts = [f"{len(task.failed)} of {task.counted()}" for task in self.tasks.values() if task.failed]
         return f"{' and '.join(counts)} could not be evaluated" if counts else ""
 
+    def without_scores(self) -> BenchmarkRun:
+        """The same without all that was scored and predicted: what may be shown of a run whose scores are sealed."""
+        tasks = {
+            name: TaskRun(task.data, task.noun, tuple(Item(item.id, item.name) for item in task.items), task.failed)
+            for name, task in self.tasks.items()
+        }
+        return BenchmarkRun(replace(self.metadata, runtime={}), {}, tasks)
+
     def described(self) -> str:
         """What was evaluated, in words: `16 photos of sample (iteration)`."""
         return " and ".join(f"{task.counted()} of {task.data}" for task in self.tasks.values())
@@ -232,7 +259,10 @@ class BenchmarkRun:
         data = asdict(self)
         for name, task in self.tasks.items():
             for card, counted in task.cards.items():
-                rates = {rate.metric: counted.value(rate) for rate in counted.declared.rates.values()}
+                rates = {
+                    rate.metric: counted.value(rate) if counted.knows(*rate.numerator, *rate.denominator) else None
+                    for rate in counted.declared.rates.values()
+                }
                 data["tasks"][name]["cards"][card]["rates"] = rates
         return data
 
@@ -261,7 +291,12 @@ def _adapter() -> TypeAdapter[BenchmarkRun]:
 
 def write_run(folder: Path, run: BenchmarkRun) -> None:
     """Put `run.json` into a folder."""
-    (folder / RUN_FILE).write_text(json.dumps(run.to_dict(), separators=(",", ":")))
+    (folder / RUN_FILE).write_bytes(run_bytes(run))
+
+
+def run_bytes(run: BenchmarkRun) -> bytes:
+    """A run as it is kept."""
+    return json.dumps(run.to_dict(), separators=(",", ":")).encode()
 
 
 def read_run(path: Path) -> BenchmarkRun:
@@ -280,6 +315,6 @@ def read_run(path: Path) -> BenchmarkRun:
 
 
 def item_rows(items: Mapping[str, list[dict[str, Count]]], count: int) -> Iterator[Counts]:
-    """From each scorecard's counts item by item to each item's counts by scorecard."""
+    """From each scorecard's counts item by item to each item's counts by scorecard, those without any left out."""
     for row in range(count):
-        yield {name: counts[row] for name, counts in items.items()}
+        yield {name: counts[row] for name, counts in items.items() if counts[row]}

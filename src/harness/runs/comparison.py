@@ -7,13 +7,17 @@ them. Runs that are INCOMPARABLE have no ledger: their counts do not mean the sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from harness.runs.archive import BenchmarkRun, Item
 from harness.runs.gate import Gate, Judgement, Verdict, judge
 from harness.scoring.cards import Count, Ledger
+from harness.scoring.pairing import ALPHA
+
+#: What `code.json` of a run holds: `sources`, a hash for each module, and `distributions`, a version for each.
+CodeRecord = Mapping[str, Mapping[str, str]]
 
 
 class Change(StrEnum):
@@ -83,16 +87,35 @@ class ConfigChange:
 
 
 @dataclass(frozen=True)
+class CodeChange:
+    """A module (`kind` is `module`, its values are hashes) or an installed distribution (`distribution`, versions) that
+    is not the same in both runs; None where one of them does without it."""
+
+    kind: Literal["module", "distribution"]
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """A run beside a base."""
+    """A run beside a base. `code` is None where it is not known of both which code they ran."""
 
     run: BenchmarkRun
     base: BenchmarkRun
     judgement: Judgement
     items: tuple[ItemChange, ...]
     config: tuple[ConfigChange, ...]
+    code: tuple[CodeChange, ...] | None = None
 
     ORDER: ClassVar = (Change.BROKEN, Change.MIXED, Change.FIXED)
+
+    def without_scores(self) -> Comparison:
+        """The verdict and what differs in the configs: what may be shown where the scores of a run are sealed."""
+        judgement = replace(self.judgement, metrics=())
+        return replace(
+            self, run=self.run.without_scores(), base=self.base.without_scores(), judgement=judgement, items=()
+        )
 
     def ledger(self) -> dict[Change, tuple[ItemChange, ...]]:
         """The items by what became of them, the worst kind first; kinds without items are left out."""
@@ -122,13 +145,26 @@ class Comparison:
 
 
 def ledgers(run: BenchmarkRun) -> dict[str, Ledger]:
-    """The scorecards of a run that have a ledger, with it."""
-    return {name: card.declared.ledger for name, card in run.cards.items() if card.declared.ledger is not None}
+    """The scorecards of a run that have a ledger, with it; without those that its predictions say nothing about."""
+    kept = {name: (card, card.declared.ledger) for name, card in run.cards.items()}
+    return {
+        name: ledger
+        for name, (card, ledger) in kept.items()
+        if ledger is not None and card.knows(ledger.found, ledger.invented, ledger.missed)
+    }
 
 
-def compare(gate: Gate, run: BenchmarkRun, base: BenchmarkRun, seed: int = 0) -> Comparison:
+def compare(
+    gate: Gate,
+    run: BenchmarkRun,
+    base: BenchmarkRun,
+    seed: int = 0,
+    *,
+    level_better: float = ALPHA,
+    level_worse: float = ALPHA,
+) -> Comparison:
     """Judge a run against a base and list what differs between them."""
-    judgement = judge(gate, run, base, seed)
+    judgement = judge(gate, run, base, seed, level_better=level_better, level_worse=level_worse)
     items = () if judgement.verdict is Verdict.INCOMPARABLE else tuple(item_changes(run, base))
     return Comparison(run, base, judgement, items, config_diff(run.metadata.config, base.metadata.config))
 
@@ -152,6 +188,20 @@ def config_diff(run: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[Config
     """Only what differs, by key."""
     keys = sorted(run.keys() | base.keys())
     return tuple(ConfigChange(key, base.get(key), run.get(key)) for key in keys if base.get(key) != run.get(key))
+
+
+def code_diff(run: CodeRecord | None, base: CodeRecord | None) -> tuple[CodeChange, ...] | None:
+    """What differs between the records of two runs' code: modules by name, then distributions; None where a run has no
+    record. Python, which older records do not have, is told only where both have it."""
+    if run is None or base is None:
+        return None
+    kinds: dict[str, Literal["module", "distribution"]] = {"sources": "module", "distributions": "distribution"}
+    changes = [
+        CodeChange(kind, each.key, each.before, each.after)
+        for part, kind in kinds.items()
+        for each in config_diff(run.get(part, {}), base.get(part, {}))
+    ]
+    return tuple(each for each in changes if each.name != "python" or (each.before and each.after))
 
 
 def _together(changes: Iterable[ItemChange]) -> Change:

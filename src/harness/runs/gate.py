@@ -1,8 +1,9 @@
 """Is this run better than the baseline? One verdict for each gated metric, and one over all: a regression wins.
 
-Runs are compared item by item on the same resamples, and all gated metrics are judged together, so that REGRESSED is a
-false alarm at most one time in twenty, however many metrics are gated. A metric that moved by no more than its
-tolerance has not moved. Runs that cannot be compared are not: the difference is named instead.
+Runs are compared group by group of the same items, and all gated metrics are judged together, so that REGRESSED is a
+false alarm about one time in twenty, however many metrics are gated. A metric that moved by no more than its tolerance
+has not moved. One that was not shown to move is NO WORSE where a loss of the gate's margin can be excluded, and CANNOT
+TELL otherwise. Runs that cannot be compared are not: the difference is named instead. docs/statistics.md has the rules.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pydantic import Field
 
 from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
 from harness.scoring.cards import Declaration, Sides
-from harness.scoring.pairing import PairedRate, judge_together, paired_rates
+from harness.scoring.pairing import ALPHA, ROUGH_GROUPS, PairedRate, groups_wanted, judge_together, paired_rates
 
 #: What stands before the slash in metrics that no scorecard can declare: they depend on stages, tags and scores.
 _OPEN_SECTIONS = ("runtime", "cache", "slice", "calibration")
@@ -30,25 +31,38 @@ class Verdict(StrEnum):
     """What a run comes to beside its baseline."""
 
     IMPROVED = "IMPROVED"
-    WITHIN_NOISE = "WITHIN NOISE"
+    NO_WORSE = "NO WORSE"
+    CANNOT_TELL = "CANNOT TELL"
     REGRESSED = "REGRESSED"
     INCOMPARABLE = "INCOMPARABLE"
     INCOMPLETE = "INCOMPLETE"
     NO_BASELINE = "NO BASELINE"
+    BASELINE = "BASELINE"
+
+
+#: What `gate=strict` lets pass, and what a metric needs for `gate=proof`.
+_PASSING = (Verdict.IMPROVED, Verdict.NO_WORSE, Verdict.CANNOT_TELL, Verdict.BASELINE)
+_PROVEN = frozenset({Verdict.IMPROVED, Verdict.NO_WORSE})
+
+
+#: What can only be said of two runs whose scores were compared.
+CLAIMS = frozenset({Verdict.IMPROVED, Verdict.NO_WORSE, Verdict.CANNOT_TELL, Verdict.REGRESSED})
 
 
 @dataclass(frozen=True)
 class Rule:
     """How one metric is judged: which way is better, and how far it may move without having moved.
 
-    The tolerance is the larger of `absolute` and `relative` times the baseline. One that is `informational` is shown
-    and has no part in the verdict.
+    The tolerance is the larger of `absolute` and `relative` times the baseline. A loss of the `margin` or more has to
+    be excluded before the metric is called NO WORSE. One that is `informational` is shown and has no part in the
+    verdict.
     """
 
     better: Literal["higher", "lower"] = "higher"
     absolute: Tolerance = 0.0
     relative: Tolerance = 0.0
     informational: bool = False
+    margin: Tolerance = 0.05
 
     @property
     def sign(self) -> int:
@@ -68,6 +82,7 @@ class RuleChange:
     absolute: Tolerance | None = None
     relative: Tolerance | None = None
     informational: bool | None = None
+    margin: Tolerance | None = None
 
     def applied_to(self, rule: Rule) -> Rule:
         """The rule after the change."""
@@ -78,15 +93,24 @@ class RuleChange:
 class Gate:
     """The rules by which runs are judged. Each scorecard declares which of its metrics are gated, and how; `metrics`
     (section -> metric -> change, as in `number: {f1: ...}`) changes that or adds to it, and without `declared` it is
-    all there is. A strict gate turns everything but IMPROVED and WITHIN NOISE into a failure of the command."""
+    all there is. A strict gate fails the command where the run REGRESSED or was not judged; one that asks for `proof`
+    fails it unless every gated metric is IMPROVED or NO WORSE."""
 
     strict: bool
     metrics: Mapping[str, Mapping[str, RuleChange]] = field(default_factory=dict)
     declared: bool = True
+    proof: bool = False
 
     def rules(self, run: BenchmarkRun) -> dict[str, Rule]:
         """The rules for a run by metric name: those of its scorecards as changed here, then those only said here."""
-        rules = declared_rules(run) if self.declared else {}
+        return self._rules(card.declared for card in run.cards.values())
+
+    def judges(self, section: str, declared: Iterable[Declaration]) -> bool:
+        """Whether a metric of a section, such as `runtime/`, has a part in the verdict."""
+        return any(name.startswith(section) and not rule.informational for name, rule in self._rules(declared).items())
+
+    def _rules(self, declared: Iterable[Declaration]) -> dict[str, Rule]:
+        rules = declared_rules(declared) if self.declared else {}
         for section, changes in self.metrics.items():
             for name, change in changes.items():
                 metric = f"{section}/{name}"
@@ -104,16 +128,27 @@ class Gate:
                     return f"gate.metrics.{section}.{name}: the run has no such metric; {hint}"
         return None
 
-    def fails(self, verdict: Verdict) -> bool:
-        """Whether a run with this verdict must not pass."""
-        return self.strict and verdict not in (Verdict.IMPROVED, Verdict.WITHIN_NOISE)
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return "proof" if self.proof else "strict" if self.strict else "advisory"
+
+    def fails(self, judgement: Judgement) -> bool:
+        """Whether a run with this judgement must not pass."""
+        if judgement.verdict not in _PASSING:
+            return self.strict or self.proof
+        return self.proof and not judgement.proven and judgement.verdict is not Verdict.BASELINE
 
 
 @dataclass(frozen=True)
 class MetricVerdict:
     """One metric of both runs. `gain`, `low` and `high` are sign-normalised: plus is better. A metric that is not made
     of items, such as seconds, has no interval and is judged by its tolerance alone; an informational one has no
-    verdict."""
+    verdict.
+
+    `unseen` is the smallest loss that would have been seen in four of five cases, a rough figure below 20 `groups`;
+    `needed` is how many items it takes until that is the `margin`. `note` says what the verdict does not.
+    """
 
     metric: str
     baseline: float
@@ -123,29 +158,64 @@ class MetricVerdict:
     high: float | None
     items: int | None
     verdict: Verdict | None
+    groups: int | None = None
+    unseen: float | None = None
+    margin: float | None = None
+    needed: int | None = None
+    note: str = ""
+    noun: str = "item"
+
+    @property
+    def blind(self) -> bool:
+        """Whether there are so few groups that no loss at all would surely have been seen."""
+        return self.items is not None and self.unseen is not None and self.unseen >= 1
+
+    @property
+    def rough(self) -> bool:
+        """Whether `unseen` rests on too few groups to be exact."""
+        return self.groups is not None and self.groups < ROUGH_GROUPS
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict over all, why there is no better one, and what each metric did."""
+    """The verdict over all, why there is no better one, and what each metric did. On a holdout, `look` says which of
+    its looks this is; where they are used up, or its scores were shown, what the verdict claims is `unprotected`.
+    `proven` says that every gated metric is IMPROVED or NO WORSE."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     metrics: tuple[MetricVerdict, ...] = ()
+    proven: bool = False
+    look: str = ""
+    unprotected: bool = False
+
+    @property
+    def said(self) -> str:
+        """The verdict as it is shown."""
+        return f"{self.verdict}, UNPROTECTED" if self.unprotected else str(self.verdict)
+
+    @property
+    def open(self) -> tuple[MetricVerdict, ...]:
+        """The gated metrics of which a loss can be neither shown nor excluded."""
+        return tuple(item for item in self.metrics if item.verdict is Verdict.CANNOT_TELL)
 
     def deltas(self) -> dict[str, float]:
         """Metrics for MLflow in which plus always means better."""
         return {f"delta/{item.metric.replace('/', '_')}": item.gain for item in self.metrics}
 
 
-def declared_rules(run: BenchmarkRun) -> dict[str, Rule]:
-    """The rules that the scorecards of a run declare."""
+#: What the run is told that others are judged against.
+THE_BASELINE = Judgement(Verdict.BASELINE, ("other runs on these data are judged against this one",))
+
+
+def declared_rules(cards: Iterable[Declaration]) -> dict[str, Rule]:
+    """The rules that scorecards declare."""
     rules = {}
-    for card in run.cards.values():
-        for rate in card.declared.rates.values():
+    for card in cards:
+        for rate in card.rates.values():
             if rate.gate != "no":
                 rules[rate.metric] = Rule(rate.better, rate.tolerance, informational=rate.gate == "shown")
-        for figure in card.declared.figures:
+        for figure in card.figures:
             if figure.gate != "no":
                 rules[figure.metric] = Rule(
                     figure.better, figure.tolerance, figure.relative, informational=figure.gate == "shown"
@@ -153,8 +223,16 @@ def declared_rules(run: BenchmarkRun) -> dict[str, Rule]:
     return rules
 
 
-def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, seed: int = 0) -> Judgement:
-    """Judge a run against the baseline."""
+def judge(
+    gate: Gate,
+    candidate: BenchmarkRun,
+    baseline: BenchmarkRun | None,
+    seed: int = 0,
+    *,
+    level_better: float = ALPHA,
+    level_worse: float = ALPHA,
+) -> Judgement:
+    """Judge a run against the baseline: IMPROVED and NO WORSE err at `level_better`, REGRESSED at `level_worse`."""
     if not candidate.complete:
         return Judgement(Verdict.INCOMPLETE, (candidate.shortfall, *candidate.failures))
     if baseline is None:
@@ -167,58 +245,141 @@ def judge(gate: Gate, candidate: BenchmarkRun, baseline: BenchmarkRun | None, se
     if differences := tuple(_differences(candidate, baseline)):
         return Judgement(Verdict.INCOMPARABLE, differences)
     rules = gate.rules(candidate)
-    metrics = tuple(_judge_metrics(rules, candidate, baseline, seed))
+    metrics = tuple(_judge_metrics(rules, candidate, baseline, seed, level_better, level_worse))
     unmeasured = tuple(_unmeasured(rules, candidate, baseline))
     verdicts = {metric.verdict for metric in metrics} | ({Verdict.INCOMPLETE} if unmeasured else set())
-    order = (Verdict.REGRESSED, Verdict.INCOMPLETE, Verdict.IMPROVED)
-    return Judgement(next((v for v in order if v in verdicts), Verdict.WITHIN_NOISE), unmeasured, metrics)
+    order = (Verdict.REGRESSED, Verdict.INCOMPLETE, Verdict.IMPROVED, Verdict.CANNOT_TELL, Verdict.NO_WORSE)
+    verdict = next((v for v in order if v in verdicts), Verdict.CANNOT_TELL)
+    nothing = () if verdicts - {None} else ("no metric is gated",)
+    return Judgement(verdict, (*unmeasured, *nothing), metrics, proven=not unmeasured and all_proven(metrics))
 
 
-def paired(candidate: BenchmarkRun, baseline: BenchmarkRun, seed: int = 0) -> dict[str, PairedRate]:
-    """Every rate that both runs have, compared over the items that both have."""
-    result: dict[str, PairedRate] = {}
-    for name in baseline.tasks.keys() & candidate.tasks.keys():
+def all_proven(metrics: Iterable[MetricVerdict]) -> bool:
+    """Whether every gated metric, and there is one, is IMPROVED or NO WORSE."""
+    gated = {item.verdict for item in metrics} - {None}
+    return bool(gated) and gated <= _PROVEN
+
+
+def paired(candidate: BenchmarkRun, baseline: BenchmarkRun) -> dict[str, PairedRate]:
+    """Every rate that both runs have, compared over the items that both have. Their groups are the candidate's; each
+    rate has a place for the groups of every task."""
+    tasks: list[dict[str, PairedRate]] = []
+    for name in sorted(baseline.tasks.keys() & candidate.tasks.keys()):
         ours, theirs = candidate.tasks[name].rates(), baseline.tasks[name].rates()
         shared = sorted(set(ours.items) & set(theirs.items))
-        result |= paired_rates(_sides(theirs, shared), _sides(ours, shared), seed)
-    return result
+        group = dict(zip(ours.items, ours.groups, strict=True))
+        tasks.append(paired_rates(_sides(theirs, shared), _sides(ours, shared), [group[item] for item in shared]))
+    sizes = [len(next(iter(rates.values())).moves) if rates else 0 for rates in tasks]
+    return {
+        name: rate.placed(sum(sizes[:place]), sum(sizes[place + 1 :]))
+        for place, rates in enumerate(tasks)
+        for name, rate in rates.items()
+    }
 
 
 def _judge_metrics(
-    rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: BenchmarkRun, seed: int
+    rules: Mapping[str, Rule],
+    candidate: BenchmarkRun,
+    baseline: BenchmarkRun,
+    seed: int,
+    level_better: float,
+    level_worse: float,
 ) -> Iterator[MetricVerdict]:
-    rates = paired(candidate, baseline, seed)
+    rates = paired(candidate, baseline)
     gated = {name: rates[name] for name, rule in rules.items() if name in rates and not rule.informational}
-    moved = judge_together(gated, {name: rules[name].sign for name in gated})
+    moved = judge_together(gated, {name: rules[name].sign for name in gated}, level_better, level_worse, seed)
+    same = set(_unchanged(candidate, baseline))
+    nouns = {
+        name: task.noun
+        for task in candidate.tasks.values()
+        for card in task.cards.values()
+        for name in card.declared.metrics
+    }
     for name, rule in rules.items():
         if name in rates:
-            yield _paired_verdict(name, rule, rates[name], moved.get(name))
+            judged = _Judged(rates[name], rule, len(gated), level_better, level_worse)
+            yield replace(judged.verdict(name, moved.get(name), name in same), noun=nouns[name])
         elif name in candidate.metrics and name in baseline.metrics:
-            before, after = baseline.metrics[name], candidate.metrics[name]
-            gain = rule.sign * (after - before)
-            verdict = None if rule.informational else _verdict(int(np.sign(gain)), gain, rule, before)
-            yield MetricVerdict(name, before, after, gain, None, None, None, verdict)
+            yield _by_tolerance(name, rule, baseline.metrics[name], candidate.metrics[name])
 
 
-def _paired_verdict(name: str, rule: Rule, rate: PairedRate, moved: int | None) -> MetricVerdict:
-    difference = rate.difference()
-    low, high = sorted(rule.sign * end for end in (difference.low, difference.high)) if difference else (None, None)
-    gain = rule.sign * rate.delta
-    verdict = None if moved is None else _verdict(moved, gain, rule, rate.baseline)
-    return MetricVerdict(name, rate.baseline, rate.candidate, gain, low, high, rate.items, verdict)
+def _unchanged(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
+    """The metrics of tasks in which both runs predict the same for every item."""
+    for name in candidate.tasks.keys() & baseline.tasks.keys():
+        if candidate.tasks[name].predicts_as(baseline.tasks[name]):
+            for card in candidate.tasks[name].cards.values():
+                yield from card.declared.metrics
 
 
-def _verdict(moved: int, gain: float, rule: Rule, baseline: float) -> Verdict:
-    """Which way a metric moved, if it moved by more than its tolerance."""
-    felt = moved if abs(gain) > rule.tolerance(baseline) else 0
-    return {-1: Verdict.REGRESSED, 0: Verdict.WITHIN_NOISE, 1: Verdict.IMPROVED}[felt]
+def _by_tolerance(name: str, rule: Rule, before: float, after: float) -> MetricVerdict:
+    """A metric that is not made of items: what moved by more than the tolerance has moved."""
+    gain = rule.sign * (after - before)
+    if rule.informational:
+        verdict = None
+    elif abs(gain) <= rule.tolerance(before):
+        verdict = Verdict.NO_WORSE
+    else:
+        verdict = Verdict.IMPROVED if gain > 0 else Verdict.REGRESSED
+    return MetricVerdict(name, before, after, gain, None, None, None, verdict)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A rate with the rule that it is judged by, one of so many that are judged `together`."""
+
+    rate: PairedRate
+    rule: Rule
+    together: int
+    level_better: float
+    level_worse: float
+
+    def verdict(self, name: str, moved: int | None, same: bool) -> MetricVerdict:
+        """What it did. `moved` is which way it was shown to move, None where that was not asked; `same` says that both
+        runs predict the same."""
+        rate, sign = self.rate, self.rule.sign
+        low, high = sorted(sign * end for end in ends) if (ends := rate.interval()) else (None, None)
+        told = MetricVerdict(
+            name, rate.baseline, rate.candidate, sign * rate.delta, low, high, rate.items, None, rate.groups
+        )
+        if moved is None:
+            return told
+        verdict, note = self._decided(moved, told.gain, same and not rate.moved)
+        return replace(
+            told,
+            verdict=verdict,
+            unseen=rate.smallest_loss(self.together, self.level_worse),
+            margin=self.rule.margin,
+            needed=rate.items_needed(self.rule.margin, self.together, self.level_worse),
+            note=note,
+        )
+
+    def _decided(self, moved: int, gain: float, unchanged: bool) -> tuple[Verdict, str]:
+        if unchanged:
+            return Verdict.NO_WORSE, "both runs predict the same"
+        within = abs(gain) <= self.rule.tolerance(self.rate.baseline)
+        if moved and not within:
+            return (Verdict.IMPROVED if moved > 0 else Verdict.REGRESSED), ""
+        proven = self.rate.no_worse(self.rule.margin, self.rule.sign, self.level_better)
+        return (Verdict.NO_WORSE if proven else Verdict.CANNOT_TELL), self._note(moved, gain)
+
+    def _note(self, moved: int, gain: float) -> str:
+        if moved < 0:
+            tolerance = self.rule.tolerance(self.rate.baseline)
+            return f"a loss of {-gain:.4f} is shown; it is within the tolerance of {tolerance:.4f}"
+        moves = self.rate.moves[self.rate.moves != 0]
+        wanted = groups_wanted(self.level_better if gain > 0 else self.level_worse)
+        if 0 < len(moves) < wanted and abs(np.sign(moves).sum()) == len(moves):
+            way = "better" if gain > 0 else "worse"
+            few = f"{len(moves)} group{'' if len(moves) == 1 else 's'} moved, all for the {way}"
+            return f"{few}; fewer than {wanted} are no proof"
+        return ""
 
 
 def _unmeasured(rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
     """Gated metrics that the baseline has and the run has not, as the precision of a run that finds nothing."""
     for name, rule in rules.items():
         if not rule.informational and name in baseline.metrics and name not in candidate.metrics:
-            yield f"{name}: nothing to measure it on in this run; the baseline has {baseline.metrics[name]:.4f}"
+            yield f"{name}: nothing to measure it on in this run, while the baseline has it"
 
 
 def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:

@@ -72,7 +72,12 @@ def find_suspects(
 
     `runs` stand newest first; photos that only one side has are left alone.
     """
-    return suspects_among(labels, witnesses_of(run.predictions() for run in runs), thresholds)
+    return suspects_among(labels, witnesses_of(predictions_of(runs)), thresholds)
+
+
+def predictions_of(runs: Iterable[BenchmarkRun]) -> list[Predictions]:
+    """What runs predict, but for those that do not speak about bibs and faces both: they cannot be asked."""
+    return [run.predictions() for run in runs if not {"bibs", "faces"} & set(run.absent)]
 
 
 def suspects_among(

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from harness.base.texts import aligned
+from harness.base.texts import aligned, counted
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
 
-NAMES = ("metric", "baseline", "this run", "gain", "95 % interval", "verdict")
+#: A loss below the figure of the last but one column would have been missed in more than one of five cases.
+NAMES = ("metric", "baseline", "this run", "gain", "95 % interval", "unseen below", "verdict")
 
 MEANINGS = {
     Verdict.IMPROVED: "Better than the baseline by more than tolerance and chance, and worse in no gated metric.",
     Verdict.REGRESSED: "Worse than the baseline in a gated metric, by more than tolerance and chance explain.",
-    Verdict.WITHIN_NOISE: "No gated metric moved by more than tolerance and chance explain.",
+    Verdict.NO_WORSE: "Nothing moved by more than tolerance and chance explain, and a loss of the margin is excluded.",
+    Verdict.CANNOT_TELL: "No change was shown, and in at least one gated metric a loss of the margin is not excluded.",
     Verdict.INCOMPARABLE: "The run and the baseline do not measure the same, so their numbers are not compared.",
     Verdict.INCOMPLETE: "Something is missing, so the run is not judged.",
     Verdict.NO_BASELINE: "The run is not judged: there is nothing to judge it against.",
+    Verdict.BASELINE: "The run is the one that others on these data are judged against.",
 }
 #: How a page shows a verdict: its tone, and the sign that says the same without colour.
 TONES = {
     Verdict.IMPROVED: ("good", "▲"),
     Verdict.REGRESSED: ("bad", "▼"),
-    Verdict.WITHIN_NOISE: ("even", "≈"),
+    Verdict.NO_WORSE: ("even", "≈"),
+    Verdict.CANNOT_TELL: ("warn", "?"),
     Verdict.INCOMPARABLE: ("warn", "≠"),
     Verdict.INCOMPLETE: ("warn", "!"),
     Verdict.NO_BASELINE: ("even", "–"),
+    Verdict.BASELINE: ("even", "◆"),
 }
 
 
@@ -37,25 +42,55 @@ def moved(judgement: Judgement) -> list[str]:
     ]
 
 
+def notes(judgement: Judgement) -> list[str]:
+    """What the table does not say: why a metric was called so, and what could not be seen."""
+    return [f"{item.metric}: {item.note}" for item in judgement.metrics if item.note] + unseen(judgement)
+
+
+def unseen(judgement: Judgement) -> list[str]:
+    """The losses that could have gone unseen, in words, and how many photos it takes to see them."""
+    return [f"{item.metric}: {_unseen(item)}" for item in judgement.open]
+
+
+def _unseen(item: MetricVerdict) -> str:
+    rough = f" (rough: {counted(item.groups or 0, 'group')})" if item.rough else ""
+    lost = "any loss" if item.blind else f"one below {item.unseen:.4f}"
+    told = f"a loss of {item.margin:.4f} cannot be excluded; {lost} could go unseen{rough}"
+    if item.needed is None or item.items is None or item.needed <= item.items:
+        return told
+    return f"{told}; to see {item.margin:.4f} takes about {counted(item.needed, item.noun)}"
+
+
 def text_judgement(judgement: Judgement) -> str:
     """For a terminal."""
-    lines = [f"Verdict: {judgement.verdict}", *(f"  {reason}" for reason in judgement.reasons)]
+    lines = [f"Verdict: {judgement.said}", *(f"  {reason}" for reason in _reasons(judgement))]
     if judgement.metrics:
         lines += ["", *aligned([NAMES, *(_cells(item) for item in judgement.metrics)])]
+    if told := notes(judgement):
+        lines += ["", *told]
     return "\n".join(lines)
 
 
 def markdown_judgement(judgement: Judgement) -> str:
     """For MLflow's description of a run, or a comment on a pull request."""
-    lines = [f"**Verdict: {judgement.verdict}**", *(f"- {reason}" for reason in judgement.reasons)]
+    lines = [f"**Verdict: {judgement.said}**", *(f"- {reason}" for reason in _reasons(judgement))]
     if judgement.metrics:
-        rows = [NAMES, ("---", "---:", "---:", "---:", "---", "---"), *(_cells(item) for item in judgement.metrics)]
+        rules = ("---", "---:", "---:", "---:", "---", "---:", "---")
+        rows = [NAMES, rules, *(_cells(item) for item in judgement.metrics)]
         lines += ["", *(f"| {' | '.join(row)} |" for row in rows)]
+    if told := notes(judgement):
+        lines += ["", *(f"- {line}" for line in told)]
     return "\n".join(lines)
+
+
+def _reasons(judgement: Judgement) -> tuple[str, ...]:
+    return (*judgement.reasons, judgement.look) if judgement.look else judgement.reasons
 
 
 def _cells(item: MetricVerdict) -> tuple[str, ...]:
     known = item.low is not None and item.high is not None
     interval = f"[{item.low:+.4f}, {item.high:+.4f}]" if known else ""
+    seen = "" if item.unseen is None else "any" if item.blind else f"{'~' if item.rough else ''}{item.unseen:.4f}"
     verdict = str(item.verdict or "for information")
-    return (item.metric, f"{item.baseline:.4f}", f"{item.candidate:.4f}", f"{item.gain:+.4f}", interval, verdict)
+    values = (f"{item.baseline:.4f}", f"{item.candidate:.4f}", f"{item.gain:+.4f}")
+    return (item.metric, *values, interval, seen, verdict)

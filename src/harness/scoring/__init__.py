@@ -26,13 +26,14 @@ from harness.scoring.cards import (
 from harness.scoring.cells import fuzzy_cell_score, is_numeric_cell, normalize_cell
 from harness.scoring.clusters import ClusterScorecard, score_clusters
 from harness.scoring.curves import Behaviour, bib_behaviour, face_behaviour
+from harness.scoring.detection import Thresholds
 from harness.scoring.error_types import (
     BibErrorScorecard,
     FaceErrorScorecard,
     tally_bib_errors,
     tally_face_errors,
 )
-from harness.scoring.faces import FaceScorecard, score_faces, tally_faces
+from harness.scoring.faces import FaceScorecard, detect_faces, score_faces, tally_faces
 from harness.scoring.format import format_scorecard, markdown_sections, shown_sections, text_sections
 from harness.scoring.fuzzy_tables import CellAssignment, CellPair, assign_cells, compute_fuzzy_accuracy
 from harness.scoring.grade_report import GradeReport, ImageGrade, MatchGrade
@@ -95,12 +96,14 @@ __all__ = [
     "Section",
     "Slice",
     "Tally",
+    "Thresholds",
     "assign_cells",
     "average_precision",
     "bib_behaviour",
     "calibration",
     "compare_extraction",
     "compute_fuzzy_accuracy",
+    "detect_faces",
     "face_behaviour",
     "format_scorecard",
     "fuzzy_cell_score",

@@ -11,8 +11,8 @@ empty scorecard never looks like a 0 % or a 100 %.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
@@ -163,11 +163,20 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Counted:
-    """A scorecard as it is kept and shown: its declaration, its counts, and its figures by their metric names."""
+    """A scorecard as it is kept and shown: its declaration, its counts, and its figures by their metric names.
+
+    `unknown` are the counts about which the predictions say nothing, as those of faces where a program finds only bibs.
+    Whatever is made of them is n/a.
+    """
 
     declared: Declaration
     counts: Mapping[str, Count]
     figures: Mapping[str, float] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+    def knows(self, *counts: str) -> bool:
+        """Whether the predictions say something about all of these counts."""
+        return not set(counts) & set(self.unknown)
 
     def numerator(self, rate: Rate) -> Count:
         """What a rate has above the line."""
@@ -185,8 +194,8 @@ class Counted:
     def metrics(self) -> dict[str, float]:
         """What is logged: every rate that has a denominator, the figures and the counts."""
         rates = {r.metric: self.value(r) for r in self.declared.rates.values() if self.denominator(r)}
-        counts = {metric: float(self.counts.get(name, 0)) for name, metric in self.declared.counts.items()}
-        return {**rates, **self.figures, **counts}
+        known = {name: metric for name, metric in self.declared.counts.items() if name not in self.unknown}
+        return {**rates, **self.figures, **{metric: float(self.counts.get(name, 0)) for name, metric in known.items()}}
 
     def _sum(self, weights: Mapping[str, Count]) -> Count:
         return sum(weight * self.counts.get(name, 0) for name, weight in weights.items())
@@ -230,11 +239,18 @@ C = TypeVar("C", bound=Scorecard)
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """The counts of a scorecard item by item: one column for each count."""
+    """The counts of a scorecard item by item: one column for each count, but for those that are unknown."""
 
     declared: Declaration
     columns: Mapping[str, Column]
     items: int
+    unknown: tuple[str, ...] = ()
+
+    def without(self, counts: Iterable[str]) -> ItemCounts:
+        """The same where the predictions say nothing about these counts."""
+        unknown = tuple(name for name in self.columns if name in set(counts))
+        known = {name: column for name, column in self.columns.items() if name not in unknown}
+        return replace(self, columns=known, unknown=(*self.unknown, *unknown))
 
     def weights(self, part: Mapping[str, Count]) -> Floats:
         """The weighted sum that one side of a rate takes, item by item."""
@@ -245,11 +261,13 @@ class ItemCounts:
         return total
 
     def sides(self, rows: Bools | slice = slice(None)) -> dict[str, Sides]:
-        """The rates item by item, by metric name; `rows` selects items."""
-        return {
-            rate.metric: (self.weights(rate.numerator)[rows], self.weights(rate.denominator)[rows])
-            for rate in self.declared.rates.values()
-        }
+        """The rates item by item, by metric name; `rows` selects items. Those of an F1 are in targets: TP above the
+        line, TP + (FP + FN) / 2 below it."""
+        return {rate.metric: self._sides(rate, rows) for rate in self.declared.rates.values()}
+
+    def _sides(self, rate: Rate, rows: Bools | slice) -> Sides:
+        above, below = self.weights(rate.numerator)[rows], self.weights(rate.denominator)[rows]
+        return (above / 2, below / 2) if rate.is_f1 else (above, below)
 
     def scored(self) -> Bools:
         """Which items were scored: a photo that nobody labelled is none."""
@@ -259,14 +277,15 @@ class ItemCounts:
 
     def by_item(self) -> list[dict[str, Count]]:
         """Every count by name, item by item."""
+        if not self.columns:
+            return [{} for _ in range(self.items)]
         rows = zip(*(column.tolist() for column in self.columns.values()), strict=True)
         return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
     def total(self, figures: Mapping[str, float] | None = None) -> Counted:
         """The card of all items together."""
-        return Counted(
-            self.declared, {name: column.sum().item() for name, column in self.columns.items()}, figures or {}
-        )
+        sums = {name: column.sum().item() for name, column in self.columns.items()}
+        return Counted(self.declared, sums, figures or {}, self.unknown)
 
 
 @dataclass(frozen=True)

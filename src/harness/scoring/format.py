@@ -9,6 +9,11 @@ from harness.scoring.cards import Count, Counted, CountRow, Figure, Rate, Scorec
 from harness.scoring.slices import Slice
 from harness.scoring.uncertainty import Interval
 
+#: What is told where groups are too few to know how they scatter.
+FEW_GROUPS = "fewer than five groups: the intervals take each for one target"
+#: What is told where the predictions say nothing about the counts.
+NOT_PREDICTED = "not predicted"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -33,11 +38,12 @@ class ShownSection:
 def shown_sections(
     cards: Iterable[Counted], slices: Sequence[Slice] = (), intervals: Mapping[str, Interval] | None = None
 ) -> tuple[ShownSection, ...]:
-    """The scorecards section by section; those of one title become one. Recall by tag comes last."""
+    """The scorecards section by section; those of one title become one. Recall by tag comes last. Where a rate has too
+    few groups for its interval to be more than rough, that is told beside the title."""
     shown: dict[str, ShownSection] = {}
     for card in cards:
         for section in card.declared.sections:
-            rows, note = tuple(_rows(card, section, intervals or {})), _note(card, section)
+            rows, note = tuple(_rows(card, section, intervals or {})), _note(card, section, intervals or {})
             if known := shown.get(section.title):
                 rows, note = (*known.rows, *rows), ", ".join(filter(None, (known.note, note)))
             shown[section.title] = ShownSection(section.title, rows, note)
@@ -89,7 +95,9 @@ def _rows(card: Counted, section: Section, intervals: Mapping[str, Interval]) ->
             yield _figure_row(card, figures[metric])
     for row in section.rows:
         total = sum(card.counts.get(name, 0) for name in row.counts)
-        if total or row.always:
+        if not set(row.counts) - set(card.unknown):
+            yield Row(row.label, "n/a", "", NOT_PREDICTED)
+        elif total or row.always:
             yield Row(row.label, _number(total), "", _told(card, row))
 
 
@@ -101,10 +109,38 @@ def _figure_row(card: Counted, figure: Figure) -> Row:
 
 def _rate_row(card: Counted, rate: Rate, interval: Interval | None) -> Row:
     below = card.denominator(rate)
+    if not card.knows(*rate.numerator, *rate.denominator):
+        return Row(rate.label, "n/a", "", NOT_PREDICTED, rate.metric)
     if not below:
-        return Row(rate.label, "n/a", "", "no targets", rate.metric)
-    spread = f"[{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
-    return Row(rate.label, f"{card.value(rate):.1%}", spread, _basis(card, rate), rate.metric)
+        return Row(rate.label, "n/a", "", _lacking(card, rate), rate.metric)
+    basis = _basis(card, rate)
+    if interval is None:
+        return Row(rate.label, f"{card.value(rate):.1%}", "", basis, rate.metric)
+    basis = ", ".join(filter(None, (basis, rests_on(interval))))
+    spread = f"[{interval.low:.1%}, {interval.high:.1%}]"
+    return Row(rate.label, f"{card.value(rate):.1%}", spread, basis, rate.metric)
+
+
+def rests_on(interval: Interval) -> str:
+    """`effective n 31.5`, and `of 3 groups` where these are too few to know how they scatter; "" for an old run."""
+    if interval.n_eff is None:
+        return ""
+    few = f" of {interval.groups} group{'' if interval.groups == 1 else 's'}" if interval.few_groups else ""
+    return f"effective n {_number(round(interval.n_eff, 1 if interval.n_eff < 100 else None))}{few}"
+
+
+def _lacking(card: Counted, rate: Rate) -> str:
+    """Why a rate has nothing below the line, by the ledger that says which counts are of targets and of predictions."""
+    ledger = card.declared.ledger
+    if ledger is None:
+        return "nothing to count"
+    of_targets, of_predictions = ledger.missed in rate.denominator, ledger.invented in rate.denominator
+    if of_predictions:
+        return "no targets and no predictions" if of_targets else "no predictions"
+    found = card.counts.get(ledger.found, 0)
+    if of_targets or not found + card.counts.get(ledger.missed, 0):
+        return "no targets"
+    return "nothing to compare" if found else "nothing found"
 
 
 def _basis(card: Counted, rate: Rate) -> str:
@@ -118,11 +154,20 @@ def _basis(card: Counted, rate: Rate) -> str:
 
 
 def _told(card: Counted, row: CountRow) -> str:
-    return row.text.format_map({name: _number(count) for name, count in card.counts.items()})
+    unknown = dict.fromkeys(card.unknown, "n/a")
+    return row.text.format_map({name: _number(count) for name, count in card.counts.items()} | unknown)
 
 
-def _note(card: Counted, section: Section) -> str:
-    told = [(note, card.counts.get(note.count, 0)) for note in section.notes]
+def _note(card: Counted, section: Section, intervals: Mapping[str, Interval]) -> str:
+    few = any(metric in intervals and intervals[metric].few_groups for metric in section.metrics)
+    return ", ".join(filter(None, (_counts(card, section), FEW_GROUPS if few else "")))
+
+
+def _counts(card: Counted, section: Section) -> str:
+    known = [note for note in section.notes if card.knows(note.count)]
+    if section.notes and not known:
+        return NOT_PREDICTED
+    told = [(note, card.counts.get(note.count, 0)) for note in known]
     return ", ".join(f"{_number(count)} {note.words}" for note, count in told if count or note.always)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from harness.scoring.boxes import Floats
 from harness.scoring.cards import SCORER_VERSION
 from harness.scoring.grading_rules import FULL, GradingRules, Override
-from harness.scoring.uncertainty import RESAMPLES, Interval, resampled_sums
+from harness.scoring.uncertainty import AVERAGE, F1, Interval, rate_intervals, statistic_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,19 +182,23 @@ class GradeReport:
         counts = {f"grade/{name}": float(getattr(self, name)) for name in ("matched", "missed", "extra", "overridden")}
         return rates | counts | {"grade/images": float(len(self.images))}
 
-    def intervals(self, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Interval]:
-        """95 % bootstrap intervals over images for the overall grade, quality and completeness."""
+    def intervals(self) -> dict[str, Interval]:
+        """95 % intervals for the overall grade, quality and completeness. The annotations of an image are a group.
+
+        Completeness is counted like an F1, quality as an average, and the overall grade, which is a ratio of neither,
+        by leaving out one image at a time; its n is that of completeness.
+        """
         if not self.matched + self.missed + self.extra:
             return {}
-        sums = resampled_sums(self._columns(), seed, resamples)
-        sums = sums[sums[:, 1:].any(axis=1)]
-        result = {
-            "grade/overall": Interval.of(_overall(sums, self.rules)),
-            "grade/f_beta": Interval.of(_f_beta(sums, self.rules.beta)),
-        }
-        if self.matched:
-            result["grade/quality"] = Interval.of(_quality(sums[sums[:, 1] > 0]))
-        return result
+        columns = self._columns()
+        matched, below = _completeness(columns, self.rules.beta)
+        rates = {"grade/f_beta": (matched, below), "grade/quality": (columns[:, 0] / FULL, matched)}
+        result = rate_intervals(rates, floors={"grade/f_beta": F1, "grade/quality": AVERAGE})
+        without = _overall(self._sums() - columns, self.rules) / FULL
+        overall = statistic_interval(self.overall / FULL, without, below, np.arange(len(below)))
+        if quality := result.get("grade/quality"):
+            result["grade/quality"] = quality.scaled(FULL)
+        return {"grade/overall": overall.scaled(FULL), **result}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values; the totals are there to be read, `from_dict` makes them anew."""
@@ -231,6 +235,11 @@ def _f_beta(sums: Floats, beta: float) -> Floats:
     right = (1 + beta**2) * sums[:, 1]
     below = right + beta**2 * sums[:, 2] + sums[:, 3]
     return np.divide(right, below, out=np.zeros(len(sums)), where=below > 0)
+
+
+def _completeness(sums: Floats, beta: float) -> tuple[Floats, Floats]:
+    """F-beta as a share: what is matched, of that and the weighted mean of what is missed and extra."""
+    return sums[:, 1], sums[:, 1] + (beta**2 * sums[:, 2] + sums[:, 3]) / (1 + beta**2)
 
 
 def _overall(sums: Floats, rules: GradingRules) -> Floats:

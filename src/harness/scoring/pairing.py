@@ -1,147 +1,302 @@
-"""Is the candidate better or worse than the baseline? Both are looked at on the same resamples of the same items.
+"""Is the candidate better or worse than the baseline? Both are looked at on the same items, group by group.
 
 What makes a photo hard for both runs cancels out. A rate is a sum over items divided by another, so that photos, tables
-and samples are all compared in one way.
+and samples are all compared in one way. Each group of items moves the rate by so much, up or down; if the runs were
+equally good, each might as well have moved it the other way. How far a rate moves when the signs of the groups are
+flipped by chance is what chance can do.
 
-With several rates to judge, one of them moves by chance more often than each alone would. `judge_together` asks of
-all of them at once how far the most extreme one strays when nothing has changed, and so keeps false alarms at `ALPHA`
-for the whole comparison. It does so on the joint resamples (the single-step max-t of Westfall and Young): rates that
-move together, as those of one pipeline do, cost little power.
+With several rates to judge, one of them moves by chance more often than each alone would. `judge_together` asks of all
+of them at once how far the one that moved most gets by flipped signs (Westfall and Young), which keeps false alarms at
+the level for the whole comparison. Rates that move together, as those of one pipeline do, cost little power.
+
+A rate that was not shown to move may still have. `PairedRate.smallest_loss` says which loss could have been seen, and
+`PairedRate.no_worse` whether a loss of some size can be excluded. docs/statistics.md has the rules with examples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.scoring.boxes import Bools, Floats
 from harness.scoring.cards import ItemCounts, Sides, Tally, by_items
-from harness.scoring.uncertainty import RESAMPLES, Interval, resampled_rates
+from harness.scoring.uncertainty import (
+    FEWEST_GROUPS,
+    LEVEL,
+    MORE_FREEDOM,
+    group_numbers,
+    group_sums,
+    student,
+)
 
+#: Changes whenever a rule of judging changes, so that it can be told which one a verdict was made by.
+JUDGE_VERSION = 2
 #: How often one of the rates that are judged together may be called worse, or better, when none is.
 ALPHA = 0.05
-#: A spread or a difference below this is rounding.
-_NO_SPREAD = 1e-12
+#: How often a loss that could have been seen is seen.
+POWER = 0.8
+#: Up to so many groups every way to flip their signs is tried; beyond, at least so many are drawn.
+EXACT_GROUPS = 14
+DRAWS = 10_000
+#: Below so many groups the smallest loss that could have been seen is a rough figure.
+ROUGH_GROUPS = 20
+#: A move below this is rounding; sums of the same moves in another order differ by less than the other.
+_NO_MOVE, _TIE = 1e-12, 1e-9
+#: Groups whose signs are drawn together: one for each bit of a byte.
+_BLOCK = 8
 
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """Candidate minus baseline for one rate, over the `photos` (or other items) that both scored.
+    """Candidate minus baseline for one rate, over the `photos` (or other items) that both scored, with a 95 % interval
+    that is unknown where there are fewer than two groups.
 
-    `p_worse` is the share of resamples in which the candidate's rate is the lower one, `p_better` in which it is the
-    higher one; what is missing from 1 came out equal.
+    `chance_worse` is how often flipped signs lower the rate as much as was measured, or more; `chance_better` how often
+    they raise it so. A small one says that the rate did move that way.
     """
 
     delta: float
-    low: float
-    high: float
-    p_worse: float
-    p_better: float
+    low: float | None
+    high: float | None
+    chance_worse: float
+    chance_better: float
     photos: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PairedRate:
-    """Candidate minus baseline for one rate, and the same in every resample; NaN where a resample has no rate.
-
-    Of the `items`, `counted` have a part in the rate: a photo without a face has none in a rate of faces.
-    """
+    """Candidate and baseline for one rate. `moves` says by how much each group moved it, in targets; a sum of moves
+    times `scale` is a difference of rates. Of the groups, `groups` have a part in the rate: a photo without a face has
+    none in a rate of faces."""
 
     baseline: float
     candidate: float
-    resampled: Floats
+    moves: Floats
+    scale: float
     items: int
-    counted: int
+    groups: int
 
     @property
     def delta(self) -> float:
         """The difference as measured."""
         return self.candidate - self.baseline
 
-    def difference(self) -> PairedDifference | None:
-        """The resamples in a few numbers; None where not one of them has a rate."""
-        values = self.resampled[~np.isnan(self.resampled)]
-        if not len(values):
+    @cached_property
+    def moved(self) -> int:
+        """How many groups moved the rate."""
+        return int(np.count_nonzero(self.moves))
+
+    @cached_property
+    def weight(self) -> float:
+        """What a typical move weighs, in targets; at least one target."""
+        total = float(np.abs(self.moves).sum())
+        return max(1.0, float(np.square(self.moves).sum()) / total) if total else 1.0
+
+    @cached_property
+    def scatter(self) -> float:
+        """How much the moves differ from each other: their squared deviations from their mean, summed."""
+        square = float(np.square(self.moves).sum())
+        return max(0.0, square - float(self.moves.sum()) ** 2 / self.groups) if self.groups else 0.0
+
+    @cached_property
+    def freedom(self) -> float:
+        """The degrees of freedom that the moves leave; below 1 nothing can be said."""
+        squares = np.square(self.moves)
+        carried = float(squares.sum() ** 2 / np.square(squares).sum()) if self.moved else 0.0
+        return min(self.groups - 1, carried + MORE_FREEDOM)
+
+    def interval(self) -> tuple[float, float] | None:
+        """A 95 % interval of the difference, by the variance that `no_worse` goes by; None below two groups."""
+        if self.freedom < 1:
             return None
-        interval = Interval.of(values)
-        worse, better = float(np.mean(values < 0)), float(np.mean(values > 0))
-        return PairedDifference(self.delta, interval.low, interval.high, worse, better, self.items)
+        spread = _student(self.freedom, (1 + LEVEL) / 2) * self.scale * math.sqrt(self.scatter + self.weight**2)
+        low, high = self.delta - spread, self.delta + spread
+        if all(0 <= value <= 1 for value in (self.baseline, self.candidate)):
+            return max(low, -1.0), min(high, 1.0)
+        return low, high
+
+    def no_worse(self, margin: float, sign: int = 1, level: float = ALPHA) -> bool:
+        """Whether a loss of `margin` or more can be excluded; `sign` is -1 for a rate that is better when lower."""
+        if self.freedom < 1:
+            return False
+        variance = max(self.scatter + self.weight**2, self.weight * margin / self.scale)
+        return sign * self.delta + margin > _student(self.freedom, 1 - level) * self.scale * math.sqrt(variance)
+
+    def smallest_loss(self, together: int = 1, level: float = ALPHA) -> float:
+        """The loss that would have been seen in four of five cases, where so many rates are judged together."""
+        least, spread = self._needed(together, level)
+        return self.scale * (least + math.sqrt(least**2 + spread)) / 2
+
+    def items_needed(self, margin: float, together: int = 1, level: float = ALPHA) -> int | None:
+        """On how many items like these a loss of `margin` would have been seen; None where no number is enough."""
+        if margin <= 0:
+            return None
+        least, spread = self._needed(together, level)
+        wanted = 2 * margin / self.scale
+        return math.ceil(self.items * (spread + 2 * least * wanted) / wanted**2)
+
+    def _needed(self, together: int, level: float) -> tuple[float, float]:
+        normal = NormalDist()
+        square = (normal.inv_cdf(1 - level / together) + normal.inv_cdf(POWER)) ** 2
+        return square * self.weight, 4 * square * self.scatter
+
+    def placed(self, before: int, after: int) -> PairedRate:
+        """The same among more groups, which have no part in it."""
+        return replace(self, moves=np.pad(self.moves, (before, after)))
 
 
 def paired_rates(
-    baseline: Mapping[str, Sides], candidate: Mapping[str, Sides], seed: int = 0, resamples: int = RESAMPLES
+    baseline: Mapping[str, Sides], candidate: Mapping[str, Sides], groups: Sequence[str] | None = None
 ) -> dict[str, PairedRate]:
-    """Compare, on the same draws, each rate that both runs have. Items stand in the same order on both sides."""
+    """Compare each rate that both runs have. Items stand in the same order on both sides and in `groups`."""
     shared = [name for name in baseline if name in candidate and _known(baseline[name]) and _known(candidate[name])]
     if not shared:
         return {}
-    drawn = resampled_rates(
-        {(side, name): rates[name] for side, rates in enumerate((baseline, candidate)) for name in shared},
-        seed,
-        resamples,
+    numbers = group_numbers(groups, len(baseline[shared[0]][0]))
+    return {name: _paired(baseline[name], candidate[name], numbers) for name in shared}
+
+
+def _paired(baseline: Sides, candidate: Sides, numbers: NDArray[np.int64]) -> PairedRate:
+    above, below, above_now, below_now = group_sums(np.stack([*baseline, *candidate], axis=1), numbers).T
+    (whole, whole_now), total = (below.sum(), below_now.sum()), above.sum() + above_now.sum()
+    pooled = total / (whole + whole_now)
+    moves = (above_now - above) - pooled * (below_now - below)
+    moves[np.abs(moves) < _NO_MOVE] = 0.0
+    return PairedRate(
+        baseline=float(above.sum() / whole),
+        candidate=float(above_now.sum() / whole_now),
+        moves=moves,
+        scale=float((whole + whole_now) / (2 * whole * whole_now)),
+        items=len(baseline[0]),
+        groups=int(np.count_nonzero((below > 0) | (below_now > 0))),
     )
-    return {
-        name: PairedRate(
-            baseline=_rate(baseline[name]),
-            candidate=_rate(candidate[name]),
-            resampled=drawn[1, name] - drawn[0, name],
-            items=len(baseline[name][0]),
-            counted=int(np.count_nonzero((baseline[name][1] > 0) | (candidate[name][1] > 0))),
-        )
-        for name in shared
-    }
 
 
-def judge_together(rates: Mapping[str, PairedRate], signs: Mapping[str, int], alpha: float = ALPHA) -> dict[str, int]:
+def judge_together(
+    rates: Mapping[str, PairedRate],
+    signs: Mapping[str, int],
+    level_better: float = ALPHA,
+    level_worse: float = ALPHA,
+    seed: int = 0,
+    draws: int | None = None,
+) -> dict[str, int]:
     """-1 for each rate that got worse, 1 for each that got better, 0 for what chance explains.
 
-    `signs` has 1 for a rate that is better when higher and -1 for one that is better when lower. Each rate is measured
-    in its own standard errors; the yardstick is how far the lowest (or highest) of all of them strays, over the
-    resamples, from what was measured. Where all resamples agree, every item moved alike, and the yardstick is how
-    likely that is when each might as well have moved the other way.
+    `signs` has 1 for a rate that is better when higher and -1 for one that is better when lower. The rates are over the
+    same groups. A rate that fewer than five groups moved has not been shown to move.
     """
-    verdicts = {name: signs[name] * _moved_alike(rate, alpha / len(rates)) for name, rate in rates.items()}
-    spread = {name: float(np.nanstd(rate.resampled)) for name, rate in rates.items()}
-    known = {name: rate for name, rate in rates.items() if spread[name] > _NO_SPREAD}
-    if not known:
-        return verdicts
-    strayed = np.stack(
-        [signs[name] * (rate.resampled - rate.delta) / spread[name] for name, rate in known.items()], axis=1
-    )
-    strayed = np.nan_to_num(strayed, nan=0.0)
-    lowest, highest = np.quantile(strayed.min(axis=1), alpha), np.quantile(strayed.max(axis=1), 1 - alpha)
-    for name, rate in known.items():
-        moved = signs[name] * rate.delta / spread[name]
-        verdicts[name] = -1 if moved < lowest else 1 if moved > highest else 0
+    drawn = max(DRAWS, math.ceil(20 / min(level_better, level_worse))) if draws is None else draws
+    verdicts = {}
+    for name, (worse, better) in flip_chances(rates, signs, seed, drawn).items():
+        enough = rates[name].moved >= FEWEST_GROUPS
+        verdicts[name] = -1 if enough and worse <= level_worse else 1 if enough and better <= level_better else 0
     return verdicts
 
 
+def groups_wanted(level: float = ALPHA) -> int:
+    """How many groups have to move, if all of them move one way, before that is no accident."""
+    return max(FEWEST_GROUPS, math.ceil(-math.log2(level)))
+
+
+def flip_chances(
+    rates: Mapping[str, PairedRate],
+    signs: Mapping[str, int],
+    seed: int = 0,
+    draws: int = DRAWS,
+    alone: bool = False,
+) -> dict[str, tuple[float, float]]:
+    """How often the rate that moves most by flipped signs gets as far down, and as far up, as each of them did; with
+    `alone`, how often each of them gets there itself."""
+    chances = dict.fromkeys(rates, (1.0, 1.0))
+    moving = [name for name, rate in rates.items() if rate.moved]
+    if not moving:
+        return chances
+    moves = np.stack([signs[name] * rates[name].moves for name in moving], axis=1)
+    moves = moves[moves.any(axis=1)] / np.sqrt(np.square(moves).sum(axis=0))
+    exact = len(moves) <= EXACT_GROUPS
+    ways = _flipped(moves, exact, seed, draws)
+    peaks = ways if alone else ways.max(axis=1, keepdims=True)
+    troughs = ways if alone else ways.min(axis=1, keepdims=True)
+    # For each way to flip the signs its opposite counts as well: chance then does as much up as down.
+    furthest = np.broadcast_to(np.sort(np.concatenate([peaks, -troughs]), axis=0), (2 * len(ways), len(moving)))
+    for place, name in enumerate(moving):
+        measured = moves[:, place].sum()
+        worse, better = (_share(furthest[:, place], way * measured, exact) for way in (-1, 1))
+        chances[name] = worse, better
+    return chances
+
+
+def _share(ordered: Floats, measured: float, exact: bool) -> float:
+    """How many get as far as was measured. Among drawn ways what was measured counts as one more."""
+    hits = len(ordered) - int(np.searchsorted(ordered, measured - _TIE))
+    return hits / len(ordered) if exact else (hits + 1) / (len(ordered) + 1)
+
+
+def _flipped(moves: Floats, exact: bool, seed: int, draws: int) -> Floats:
+    """How far each rate gets: one row for each way to flip the signs of the groups, or for half of them, of which the
+    others are the opposite.
+
+    Groups are put into an order, and turned a way, that depends on their moves alone: which run is the baseline, how
+    groups are called and in which order items come then changes no drawn chance.
+    """
+    first = np.take_along_axis(moves, (moves != 0).argmax(axis=1)[:, None], axis=1)
+    turned = moves * np.sign(first)
+    turned = turned[np.lexsort(turned.T)]
+    if exact:
+        half = _all_ways(len(turned))[: 2 ** (len(turned) - 1)]
+        every: Floats = np.einsum("ij,jk->ik", half, turned)
+        return every
+    reached = np.zeros((math.ceil(draws / 2), turned.shape[1]))
+    for block, start in enumerate(range(0, len(turned), _BLOCK)):
+        part = turned[start : start + _BLOCK]
+        # All sums that the groups of a block can come to; a random byte chooses one of them for each draw.
+        sums = np.einsum("ij,jk->ik", _all_ways(_BLOCK)[:, : len(part)], part)
+        reached += sums[_random_bytes(seed, block, len(reached))]
+    return reached
+
+
+@lru_cache
+def _all_ways(groups: int) -> Floats:
+    """Every way to give signs to so many groups, one row each; in the first half the last one is a minus."""
+    signs = (np.arange(2**groups)[:, None] >> np.arange(groups) & 1) * 2 - 1
+    return signs.astype(np.float64)
+
+
+@lru_cache(maxsize=256)
+def _random_bytes(seed: int, block: int, draws: int) -> NDArray[np.uint8]:
+    return np.random.default_rng([seed, block]).integers(256, size=draws, dtype=np.uint8)
+
+
 def paired_difference(
-    baseline: ItemCounts | Tally[Any], candidate: ItemCounts | Tally[Any], seed: int = 0, resamples: int = RESAMPLES
+    baseline: ItemCounts | Tally[Any], candidate: ItemCounts | Tally[Any], groups: Sequence[str] | None = None
 ) -> dict[str, PairedDifference]:
     """Compare two scorecards over the same photos, for each rate that both have, by metric name."""
     before, after = by_items(baseline), by_items(candidate)
     scored = _same_photos(before, after)
-    rates = paired_rates(before.sides(scored), after.sides(scored), seed, resamples)
-    differences = {metric: rate.difference() for metric, rate in rates.items()}
-    return {metric: difference for metric, difference in differences.items() if difference is not None}
-
-
-def _moved_alike(rate: PairedRate, alpha: float) -> int:
-    """1 or -1 where every item raised or lowered the rate, and there are enough of them for that to be no accident."""
-    certain = np.nanstd(rate.resampled) <= _NO_SPREAD and abs(rate.delta) > _NO_SPREAD
-    return int(np.sign(rate.delta)) if certain and 0.5**rate.counted <= alpha else 0
+    if groups is not None:
+        groups = [group for group, counts in zip(groups, scored.tolist(), strict=True) if counts]
+    rates = paired_rates(before.sides(scored), after.sides(scored), groups)
+    chances = flip_chances(rates, dict.fromkeys(rates, 1), alone=True)
+    result = {}
+    for metric, rate in rates.items():
+        low, high = rate.interval() or (None, None)
+        result[metric] = PairedDifference(rate.delta, low, high, *chances[metric], rate.items)
+    return result
 
 
 def _known(sides: Sides) -> bool:
     return bool(sides[1].sum() > 0)
 
 
-def _rate(sides: Sides) -> float:
-    return float(sides[0].sum() / sides[1].sum())
+def _student(freedom: float, level: float) -> float:
+    return float(student(np.array(freedom), level))
 
 
 def _same_photos(baseline: ItemCounts, candidate: ItemCounts) -> Bools:

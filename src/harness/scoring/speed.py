@@ -1,10 +1,17 @@
-"""How fast the pipeline is, as a scorecard of figures: shown beside every verdict, and part of none by default."""
+"""How fast the pipeline is, as a scorecard of figures: shown beside every verdict, and part of none by default.
+
+It has figures only where they were measured: seconds that the stage cache keeps belong to another hour.
+"""
 
 from __future__ import annotations
 
 from harness.scoring.cards import Declaration, Figure
 
-SECONDS, PHOTOS_PER_SECOND = "runtime/pipeline_seconds", "runtime/photos_per_second"
+#: What the names of all metrics that are measured by a clock begin with.
+RUNTIME = "runtime/"
+SECONDS, PHOTOS_PER_SECOND = f"{RUNTIME}pipeline_seconds", f"{RUNTIME}photos_per_second"
+#: Those of the whole process on all cores; only a timing pass measures them.
+CPU_SECONDS = f"{RUNTIME}cpu_seconds"
 
 SPEED = Declaration(
     "speed",
@@ -13,3 +20,8 @@ SPEED = Declaration(
         Figure(SECONDS, better="lower"),
     ),
 )
+
+
+def stage_seconds(stage: str) -> str:
+    """The metric for the seconds of one stage."""
+    return f"{RUNTIME}{stage}_seconds"

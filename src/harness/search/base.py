@@ -11,7 +11,7 @@ from harness.runs.gate import paired
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import outcome_of
-from harness.search.searchable import trial_spec
+from harness.search.searchable import study_digests, trial_spec
 from harness.search.trials import TrialRecord
 from harness.tracking.catalog import load_run
 from harness.tracking.store import OpenStore
@@ -19,19 +19,22 @@ from harness.tracking.store import OpenStore
 
 @dataclass(frozen=True)
 class Base:
-    """The base's run, its values of the objectives, and the photos that it was made on."""
+    """The base's run, its values of the objectives, and the photos that it was made on. `code` and `config` are digests
+    of what every trial is made of; studies of an older harness have none."""
 
     run_id: str
     values: tuple[float, ...]
     data: str
     data_digest: str
     photos: int
+    code: str = ""
+    config: str = ""
 
 
 @dataclass(frozen=True)
 class Gain:
     """A trial beside the base, over the photos that both have; plus is better. A metric that is not made of photos,
-    such as seconds, has no interval."""
+    such as seconds, has no interval, and neither has one of a single group of photos."""
 
     metric: str
     base: float
@@ -51,14 +54,28 @@ def ensure_base(ledger: Ledger) -> Base:
             result = evaluate(spec)
             outcome = outcome_of(ledger.experiment, result.run_id, result.run)
             data = f"{references.name} ({references.split})"
-            known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos))
+            digests = study_digests(ledger.experiment)
+            known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos), *digests)
             ledger.note("base", asdict(known))
-    if known.data_digest != references.digest:
+    if changed := _changed(ledger.experiment, known, references.digest):
         raise ConflictError(
-            f"study {ledger.experiment.study}: the photos or labels of {known.data} have changed since it was begun; "
+            f"study {ledger.experiment.study}: {changed} since it was begun; "
             f"set `study:` in the experiment file to a new name"
         )
     return known
+
+
+def _changed(experiment: Experiment, base: Base, data_digest: str) -> str:
+    """What is no longer as it was when the base was evaluated; empty where nothing is."""
+    if base.data_digest != data_digest:
+        return f"the photos or labels of {base.data} have changed"
+    if base.code:
+        code, config = study_digests(experiment)
+        if base.code != code:
+            return "the code of the pipeline or of its scoring, or a package that it uses, has changed"
+        if base.config != config:
+            return "a config file that its base or its space names has changed"
+    return ""
 
 
 def read_base(ledger: Ledger) -> Base | None:
@@ -91,8 +108,7 @@ def gain_between(experiment: Experiment, run: BenchmarkRun, base: BenchmarkRun) 
     metric, sign = experiment.metric, experiment.sign
     before, after = base.metrics[metric], run.metrics[metric]
     rate = paired(run, base).get(metric)
-    difference = rate.difference() if rate else None
-    if difference is None:
+    if rate is None:
         return Gain(metric, before, after, sign * (after - before))
-    low, high = sorted((sign * difference.low, sign * difference.high))
-    return Gain(metric, before, after, sign * difference.delta, low, high, difference.photos)
+    low, high = sorted(sign * end for end in ends) if (ends := rate.interval()) else (None, None)
+    return Gain(metric, before, after, sign * rate.delta, low, high, rate.items)

@@ -15,8 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from harness.base.checks import Positive, first_error
 from harness.base.errors import ConfigError
+from harness.scoring.speed import RUNTIME
 from harness.search.space import Space
 
+#: Where a person keeps experiments, in the folder that the command is run in.
 FOLDER = Path("experiments")
 
 Sampler = Literal["tpe", "random", "grid", "nsga2", "gp"]
@@ -100,9 +102,39 @@ class Experiment(_Part):
         """1 where more of the first objective is better, -1 where less is."""
         return 1 if self.objectives[self.metric] == "maximize" else -1
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether an objective or a constraint is measured by a clock."""
+        return any(name.startswith(RUNTIME) for name in (*self.objectives, *self.constraints))
+
     def definition(self) -> dict[str, Any]:
         """What must stay the same for the trials of a study to be comparable."""
         return self.model_dump(mode="json", include={"base", "space", "objectives", "constraints", "split"})
+
+
+def shipped() -> Path:
+    """The experiments that the harness comes with: inside an installed wheel, or at the root of a checkout."""
+    packaged = Path(__file__).parents[1] / "experiments"
+    return packaged if packaged.is_dir() else Path(__file__).parents[3] / "experiments"
+
+
+def experiment_names() -> list[str]:
+    """The experiments that can be called by their name: a person's own, and those that the harness comes with."""
+    return sorted({path.stem for folder in (FOLDER, shipped()) for path in folder.glob("*.yaml")})
+
+
+def experiment_path(study: str) -> Path:
+    """The experiment file of a study, given by its path or by its name. A person's own file comes before one of the
+    same name that the harness comes with."""
+    if study.endswith((".yaml", ".yml")):
+        return Path(study)
+    own, known = FOLDER / f"{study}.yaml", shipped() / f"{study}.yaml"
+    return known if known.is_file() and not own.is_file() else own
+
+
+def study_folder(path: Path, experiment: Experiment) -> Path:
+    """Where a study keeps what it writes: beside its file, or in `experiments/` for one that the harness comes with."""
+    return (FOLDER if path.parent == shipped() else path.parent) / experiment.study
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -111,7 +143,8 @@ def read_experiment(path: Path) -> Experiment:
         data = yaml.safe_load(path.read_text())
     except OSError as error:
         there = ", ".join(sorted(str(file) for file in path.parent.glob("*.yaml"))) or "none"
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}; experiments there: {there}") from error
+        known = f"; by name: {', '.join(experiment_names())}"
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}; experiments there: {there}{known}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):

@@ -1,29 +1,28 @@
-"""The sealed holdout: photos that no trial has seen, opened once to judge the winner of a search beside its base.
+"""The sealed holdout: photos that no trial has seen, asked once whether the gain of a winner is one on others, too.
 
-A peek is recorded before the photos are scored and is never taken back. Asking again about the same winner gives the
-recorded answer; a study that goes on and has another winner peeks again, and every peek makes the next verdict weaker.
+A peek is recorded before the photos are scored and is never taken back. It costs the holdout a look, and tells the
+verdict alone: no score. Asking again about the same winner gives the recorded answer.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
 from harness.base.errors import ConflictError, HarnessError
 from harness.config import RunSpec
-from harness.evaluate import RunResult, evaluate
-from harness.runs.gate import Verdict, judge
-from harness.search.base import Gain, gain_between, gain_of, open_runs
+from harness.evaluate import evaluate
+from harness.runs.gate import Judgement, RuleChange, Verdict, judge
+from harness.runs.looks import LEVEL, unseal
+from harness.search.base import Gain, gain_of
+from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec
 from harness.search.space import Point
 from harness.search.trials import TrialRecord, ranked
 from harness.search.verification import verify
-from harness.tracking.catalog import find_tagged, join
-
-#: On the runs that opened a holdout: which study and trial it was opened for.
-PEEK_TAG = "peek"
+from harness.tracking.catalog import Baseline
 
 
 class Standing(StrEnum):
@@ -36,8 +35,8 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Peek:
-    """One look at the holdout. `standing` is empty for a look that broke off. `all_peeks` counts those of every study
-    on the same photos, this one included."""
+    """One peek at the holdout. `standing` is empty for one that broke off; `look` says how often the holdout was looked
+    at, by whatever command."""
 
     number: int
     trial: int
@@ -45,12 +44,11 @@ class Peek:
     standing: str = ""
     verdict: str = ""
     words: str = ""
+    look: str = ""
     searched: Gain | None = None
-    held_out: Gain | None = None
     base_run: str = ""
     trial_run: str = ""
     data: str = ""
-    all_peeks: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,12 +62,12 @@ class Confirmation:
 
 
 def peeks_of(ledger: Ledger) -> list[Peek]:
-    """Every look at the holdout that a study has cost."""
+    """Every peek at the holdout that a study has cost."""
     return [_peek(item) for item in ledger.noted("peeks", [])]
 
 
 def confirm(ledger: Ledger) -> Confirmation:
-    """Score base and winner on the holdout, once, and say whether the gain holds up."""
+    """Judge the winner beside the base on the holdout, once, and say whether the gain holds up."""
     winner = winner_of(ledger)
     study = ledger.experiment.study
     for peek in peeks_of(ledger):
@@ -112,54 +110,57 @@ def _record(ledger: Ledger, peek: Peek) -> None:
 
 
 def _look(ledger: Ledger, winner: TrialRecord, peek: Peek, searched: Gain) -> Peek:
-    base_spec, spec = _spec(ledger, {}), _spec(ledger, winner.point)
-    base, result = evaluate(base_spec), evaluate(spec)
+    experiment, base_spec, spec = ledger.experiment, _spec(ledger, {}), _spec(ledger, winner.point)
+    if base_spec.holdout is None:
+        raise HarnessError(f"study {experiment.study}: its reference set has no photo in the holdout")
+    root = base_spec.holdout.root
+    base = evaluate(base_spec, Baseline())
+    against = Baseline(base.run_id, unseal(root, base.run.metadata.key))
+    result = evaluate(spec, against)
     for one in (base, result):
         if not one.run.complete:
             raise HarnessError(f"the holdout could not be scored: {one.run.failures[0]}")
-    held_out = gain_between(ledger.experiment, result.run, base.run)
-    judgement = judge(spec.gate, result.run, base.run, spec.seed)
-    standing, words = weigh(searched, held_out, judgement.verdict)
+    # The judgement that was just counted, once more, for what it says about the objective.
+    scored = unseal(root, result.run.metadata.key)
+    whole = judge(spec.gate, scored, against.run, spec.seed, level_better=LEVEL)
+    standing, words = weigh(experiment, whole)
     return replace(
         peek,
         standing=str(standing),
-        verdict=str(judgement.verdict),
+        verdict=result.judgement.said,
         words=words,
+        look=result.judgement.look,
         searched=searched,
-        held_out=held_out,
         base_run=base.run_id,
         trial_run=result.run_id,
-        data=f"{result.run.metadata.data_name} ({result.run.metadata.data_split}), {len(result.run.photos)} photos",
-        all_peeks=_count_peeks(ledger, winner, result),
+        data=result.run.described(),
     )
 
 
 def _spec(ledger: Ledger, point: Point) -> RunSpec:
+    """A run on the holdout. The objective is gated there, whatever the gate says of it otherwise."""
     spec = trial_spec(ledger.experiment, point, {"references.split": "holdout"})
-    return replace(spec, study=ledger.experiment.study)
+    section, _, name = ledger.experiment.metric.partition("/")
+    rules = {**spec.gate.metrics}
+    before = rules.get(section, {}).get(name, RuleChange())
+    gated = replace(before, better="higher" if ledger.experiment.sign > 0 else "lower", informational=False)
+    rules[section] = {**rules.get(section, {}), name: gated}
+    return replace(spec, study=ledger.experiment.study, gate=replace(spec.gate, metrics=rules))
 
 
-def _count_peeks(ledger: Ledger, winner: TrialRecord, result: RunResult) -> int:
-    """Mark the winner's run, and count the peeks at the same photos by whatever study."""
-    store = open_runs(ledger.experiment)
-    join(store, result.run_id, PEEK_TAG, f"{ledger.experiment.study}/{winner.number}")
-    peeks = find_tagged(store, PEEK_TAG, {"data.digest": result.run.metadata.data_digest})
-    return len({peek for names in peeks.values() for peek in names.split()})
-
-
-def weigh(searched: Gain, held_out: Gain, verdict: Verdict) -> tuple[Standing, str]:
-    """Whether a gain holds up, and why."""
-    there = f"{searched.metric}: {searched.gain:+.4f} on the photos of the search, {held_out.gain:+.4f} on the holdout"
-    if verdict is Verdict.REGRESSED:
-        return Standing.FAILS, f"{there}, where a gated metric REGRESSED"
-    if held_out.gain <= 0:
-        return Standing.FAILS, f"{there}: the search has fitted its own photos"
-    if held_out.low is not None and held_out.low <= 0:
-        interval = f"95 % interval {held_out.low:+.4f} to {held_out.high:+.4f}"
-        return Standing.OPEN, f"{there}, which chance could explain ({interval}); more photos would tell"
-    return Standing.HOLDS, there
+def weigh(experiment: Experiment, judgement: Judgement) -> tuple[Standing, str]:
+    """Whether a gain holds up, and why, without a score."""
+    of_objective = next((each.verdict for each in judgement.metrics if each.metric == experiment.metric), None)
+    if judgement.verdict is Verdict.REGRESSED:
+        return Standing.FAILS, "a gated metric is worse there than with the base"
+    if of_objective is Verdict.IMPROVED:
+        return Standing.HOLDS, f"{experiment.metric} is better there, too, by more than chance explains"
+    return Standing.OPEN, f"that {experiment.metric} is better there, too, is not shown; more photos could tell"
 
 
 def _peek(item: dict[str, object]) -> Peek:
-    gains = {name: Gain(**value) for name in ("searched", "held_out") if isinstance(value := item[name], dict)}
-    return Peek(**{**item, **gains})  # type: ignore[arg-type]
+    """A peek as it was noted; what an older harness noted beyond it, such as scores, is left out."""
+    known = {each.name: item[each.name] for each in fields(Peek) if each.name in item}
+    if isinstance(gain := known.get("searched"), dict):
+        known["searched"] = Gain(**gain)
+    return Peek(**known)  # type: ignore[arg-type]

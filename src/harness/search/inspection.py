@@ -12,6 +12,7 @@ from harness.base.errors import ConflictError
 from harness.references.photos import read_photo
 from harness.runs.archive import BenchmarkRun, Item
 from harness.runs.comparison import Comparison, compare, ledgers, outcome
+from harness.runs.verdicts import notes
 from harness.search.base import known_base, open_runs
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec
@@ -134,7 +135,7 @@ def comparison(ledger: Ledger, candidate: str, base: str | None) -> ComparisonVi
 def _compared(found: Comparison) -> ComparisonView:
     return ComparisonView(
         verdict=str(found.judgement.verdict),
-        reasons=list(found.judgement.reasons),
+        reasons=[*found.judgement.reasons, *notes(found.judgement)],
         metrics=[
             MetricView(
                 metric=item.metric,

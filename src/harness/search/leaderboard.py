@@ -11,12 +11,15 @@ import optuna
 from harness.search.base import Gain, gain_of, known_base
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger
+from harness.search.selecting import standings
 from harness.search.trials import State, TrialRecord, pareto_front, ranked
 from harness.search.verification import verified
 from harness.search.views import BudgetView, LeaderboardView, TrialView
 
 SHOWN = 10
 _FEWEST_FOR_IMPORTANCE = 5
+#: What a state is called where its own name does not say it.
+_STATES = {str(State.PRUNED): "given up early"}
 
 
 def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
@@ -25,6 +28,7 @@ def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
     order = ranked(experiment, trials)
     best = order[0] if order else None
     gain = gain_of(ledger, best) if best else None
+    stand = standings(ledger) if best else None
     peeks = peeks_of(ledger)
     front = pareto_front(experiment, trials) if len(experiment.objectives) > 1 else []
     return LeaderboardView(
@@ -36,6 +40,9 @@ def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
         base=LeaderboardView.base_values(experiment, base),
         best=TrialView.of(experiment, best) if best else None,
         gain=gain,
+        selection=stand.found.get(best.number) if best and stand else None,
+        standing=stand.words(best.number) if best and stand else "",
+        worth_proposing=bool(best and gain and stand and gain.gain > 0 and stand.proposable(best.number)),
         summary=_summary(best, gain, trials),
         trials=[TrialView.of(experiment, trial) for trial in order[:limit]],
         pareto=[TrialView.of(experiment, trial) for trial in front],
@@ -96,7 +103,7 @@ def text(view: LeaderboardView) -> str:
     parts = [
         f"Study {view.study}: {view.photos} photos of {view.data}",
         _table(view, metrics),
-        f"Best: {view.summary}.",
+        f"Best: {view.summary}." + (f"\n{_selection(view)}" if view.standing else ""),
         f"Cold re-run of the best: {view.cold_rerun}.",
     ]
     if view.pareto:
@@ -112,9 +119,19 @@ def text(view: LeaderboardView) -> str:
     return "\n\n".join(parts)
 
 
+def _selection(view: LeaderboardView) -> str:
+    tried = "" if view.selection is None else f" of {view.selection.among()}"
+    left = view.counts.get(State.PRUNED, 0)
+    pruned = f" {left} given up early take no part." if left and view.selection else ""
+    return f"As the best{tried}: {view.standing}.{pruned}"
+
+
 def budget_text(view: BudgetView) -> str:
-    """What was spent, in a line."""
-    spent = f"{view.trials} of {view.trials_budget} trials, {view.minutes:.1f} of {view.minutes_budget:g} minutes"
+    """What was spent, in a line, and what became of the trials where not all of them are complete."""
+    others = any(state != State.COMPLETE for state in view.states)
+    became = ", ".join(f"{count} {_STATES.get(state, state)}" for state, count in sorted(view.states.items()))
+    trials = f"{view.trials} of {view.trials_budget} trials" + (f" ({became})" if others else "")
+    spent = f"{trials}, {view.minutes:.1f} of {view.minutes_budget:g} minutes"
     return f"Budget: {spent}" + (f"; {view.closed_because}." if view.closed_because else ".")
 
 

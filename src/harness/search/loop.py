@@ -9,22 +9,30 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, StaleCodeError
 from harness.runs.archive import BenchmarkRun
+from harness.runs.selection import rate_items
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
-from harness.search.trials import TrialRecord
+from harness.search.trials import Sides, TrialRecord
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run of a trial, in numbers: objectives in their order, and by how much each constraint is broken."""
+    """A run of a trial, in numbers: objectives in their order, and by how much each constraint is broken. `sides` are
+    numerators and denominators of the first objective, item by item, where it is a rate of items."""
 
     run_id: str
     values: tuple[float, ...]
     violations: Mapping[str, float]
     metrics: Mapping[str, float]
+    sides: Sides | None = None
+
+    def notes(self) -> dict[str, Any]:
+        """What the ledger keeps of it beside the values."""
+        return {"mlflow_run_id": self.run_id, "metrics": dict(self.metrics), "sides": self.sides}
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ class Glance:
         """Why the trial was given up."""
         return (
             f"{self.value:.4f} on the first {self.photos} photos, where trial {self.best} has {self.best_value:.4f}; "
-            f"worse in {self.certainty:.1%} of resamples"
+            f"chance does as much in {1 - self.certainty:.1%} of the cases"
         )
 
 
@@ -70,14 +78,16 @@ def conclude(ledger: Ledger, trial: TrialRecord, evaluate: Evaluate) -> TrialRec
     """Evaluate a trial that was claimed, and tell what came of it."""
     try:
         outcome = evaluate(trial)
+    except StaleCodeError as error:  # whatever is evaluated from here on would not be what the files say
+        ledger.fail(trial.number, str(error))
+        raise
     except HarnessError as error:
         return ledger.fail(trial.number, str(error))
     except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this trial, loudly, and no other
         traceback.print_exc(file=sys.stderr)
         return ledger.fail(trial.number, f"{type(error).__name__}: {error}")
     if isinstance(outcome, Outcome):
-        notes = {"mlflow_run_id": outcome.run_id, "metrics": dict(outcome.metrics)}
-        return ledger.tell(trial.number, outcome.values, outcome.violations, **notes)
+        return ledger.tell(trial.number, outcome.values, outcome.violations, **outcome.notes())
     glance = outcome.glance
     return ledger.prune(trial.number, glance.value, glance.photos, mlflow_run_id=outcome.run_id, reason=glance.words())
 
@@ -89,9 +99,11 @@ def outcome_of(experiment: Experiment, run_id: str, run: BenchmarkRun) -> Outcom
     wanted = dict.fromkeys([*experiment.objectives, *experiment.constraints])
     if missing := [name for name in wanted if name not in run.metrics]:
         raise HarnessError(f"{missing[0]}: the run has no such number; nothing is labelled that it could be made of")
+    rate = rate_items(run, experiment.metric)
     return Outcome(
         run_id,
         tuple(run.metrics[name] for name in experiment.objectives),
         {name: limit.violation(run.metrics[name]) for name, limit in experiment.constraints.items()},
         {name: run.metrics[name] for name in wanted},
+        rate.listed() if rate else None,
     )

@@ -8,22 +8,21 @@ from typing import Any
 
 import yaml
 
-from harness.base.errors import ConflictError
-from harness.config import conf_dir, value_at
-from harness.search.base import gain_of, known_base
+from harness.base.conf import find_choice
+from harness.base.errors import ConfigError
+from harness.search.base import known_base
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger
-from harness.search.searchable import GROUPS, trial_config
+from harness.search.searchable import GROUPS, trial_choices
+from harness.search.selecting import standings
 from harness.search.space import Value
-from harness.search.trials import State, TrialRecord
+from harness.search.trials import TrialRecord
 
 FILE = "proposed_preset.yaml"
 
 
 def write_proposal(ledger: Ledger, trial: TrialRecord) -> Path:
-    """Write the trial's configuration as a preset into the study's folder."""
-    if trial.state is not State.COMPLETE:
-        raise ConflictError(f"trial {trial.number} is {trial.state}; only a complete one can be proposed")
+    """Write the configuration of a complete trial as a preset into the study's folder."""
     path = ledger.folder / FILE
     beside = path.with_suffix(".tmp")
     beside.write_text(f"# @package _global_\n{_header(ledger, trial)}\n{preset_yaml(ledger, trial)}")
@@ -31,11 +30,19 @@ def write_proposal(ledger: Ledger, trial: TrialRecord) -> Path:
     return path
 
 
+def withdraw(ledger: Ledger) -> None:
+    """Take back what was proposed before, if anything was."""
+    (ledger.folder / FILE).unlink(missing_ok=True)
+
+
 def preset_yaml(ledger: Ledger, trial: TrialRecord) -> str:
-    """What the base's preset says, with the base's own overrides and then the trial's values on top."""
+    """What the base's preset says, with the base's own overrides and then the trial's values on top.
+
+    It is tuned for the backends of the trial, and what the base's preset says about others is left out.
+    """
     experiment = ledger.experiment
-    preset = value_at(trial_config(experiment, trial.point), "preset")
-    content: dict[str, Any] = yaml.safe_load((conf_dir() / "preset" / f"{preset}.yaml").read_text())
+    backends = trial_choices(experiment, trial.point)
+    content = _preset_content(backends)
     chosen = list(content.pop("defaults", []))
     given = dict(item.split("=", 1) for item in experiment.base if item.split(".")[0].split("=")[0] in GROUPS)
     parsed: dict[str, Value] = {key: yaml.safe_load(value) for key, value in given.items()}
@@ -47,9 +54,23 @@ def preset_yaml(ledger: Ledger, trial: TrialRecord) -> str:
         else:
             chosen = [item for item in chosen if f"override /{key}" not in item] + [{f"override /{key}": value}]
     content["preset"] = experiment.study
-    top = {"defaults": chosen} if chosen else {}
+    top: dict[str, Any] = {"defaults": chosen} if chosen else {}
+    top["preset"] = content.pop("preset")
+    top["tuned_for"] = {group: [backends[group]] for group in GROUPS if isinstance(content.get(group), dict)}
     text: str = yaml.safe_dump({**top, **content}, sort_keys=False)
     return text
+
+
+def _preset_content(backends: Mapping[str, str]) -> dict[str, Any]:
+    """What the chosen preset says about these backends."""
+    path = find_choice("preset", backends["preset"])
+    if path is None:
+        raise ConfigError(f"preset={backends['preset']}: its file is gone")
+    content: dict[str, Any] = yaml.safe_load(path.read_text())
+    for group, tuned in content.pop("tuned_for", {}).items():
+        if backends[group] not in tuned:
+            content.pop(group, None)
+    return content
 
 
 def _set(node: dict[str, Any], path: list[str], value: Value) -> None:
@@ -64,16 +85,23 @@ def _header(ledger: Ledger, trial: TrialRecord) -> str:
     lines = [
         f"Proposed by the search {experiment.study}: trial {trial.number}, MLflow run {trial.run_id}.",
         f"{base.photos} photos of {base.data}: {values}; the base has {_told(experiment.objectives, base.values)}.",
+        f"{_standing(ledger, trial)}.",
         _confirmed(ledger, trial),
         f"To use it, copy it to conf/preset/{experiment.study}.yaml:   python -m harness preset={experiment.study}",
     ]
-    if gain_of(ledger, trial).gain <= 0:
-        lines.insert(2, "It does not beat the base.")
     return "\n".join(f"# {line}" for line in lines)
 
 
 def _told(objectives: Mapping[str, str], values: tuple[float, ...]) -> str:
     return ", ".join(f"{name} {value:.4f}" for name, value in zip(objectives, values, strict=True))
+
+
+def _standing(ledger: Ledger, trial: TrialRecord) -> str:
+    """How much of the gain is left once it is counted in how many trials there were."""
+    stand = standings(ledger)
+    selected = stand.found.get(trial.number)
+    tried = "" if selected is None else f"Of {selected.among()}: "
+    return f"{tried}{stand.words(trial.number)}"
 
 
 def _confirmed(ledger: Ledger, trial: TrialRecord) -> str:

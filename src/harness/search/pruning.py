@@ -2,8 +2,8 @@
 
 The photos are put into an order that the seed decides, the same for every trial. After a quarter of them, and again
 after a half (never fewer than eight), the trial's photos are paired with those of the best trial. It is given up when
-it is the worse one in at least 99 of 100 resamples. What was seen up to then is in the stage cache, so that a trial
-that goes on pays nothing twice.
+chance (flipped signs of the groups of photos) makes it as much worse in at most one of 100 cases. What was seen up to
+then is in the stage cache, so that a trial that goes on pays nothing twice.
 
 Only a search for one rate of photos prunes: nothing can be said early about seconds, or about several objectives.
 """
@@ -20,7 +20,7 @@ from harness.references.sets import ReferencePhoto
 from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
 from harness.runs.records import STUDY_TAG, WORKER_TAG, run_name
 from harness.scoring import ItemCounts
-from harness.scoring.pairing import PairedRate, paired_rates
+from harness.scoring.pairing import PairedRate, flip_chances, paired_rates
 from harness.search.ledger import Ledger
 from harness.search.loop import Glance
 from harness.search.searchable import trial_spec
@@ -59,9 +59,11 @@ class Pruner:
             if cards is None:
                 return None  # a photo failed: the full run has to say so
             rate = compare(self._experiment.metric, cards, rates, known[:count])
-            if rate is None or (difference := rate.difference()) is None:
+            if rate is None:
                 continue
-            certainty = difference.p_worse if self._experiment.sign > 0 else difference.p_better
+            metric = self._experiment.metric
+            chance, _ = flip_chances({metric: rate}, {metric: self._experiment.sign})[metric]
+            certainty = 1 - chance
             if certainty >= CERTAINTY:
                 return Glance(best.number, count, rate.candidate, rate.baseline, certainty)
         return None
@@ -108,4 +110,5 @@ def compare(
     ours = {name: sides for card in cards.values() for name, sides in card.sides().items()}
     rows = [best.items.index(photo.sha256) for photo in photos]
     above, below = (side[rows] for side in best.rates[metric])
-    return paired_rates({metric: (above, below)}, {metric: ours[metric]}).get(metric)
+    groups = [photo.group for photo in photos]
+    return paired_rates({metric: (above, below)}, {metric: ours[metric]}, groups).get(metric)

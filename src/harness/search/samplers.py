@@ -10,10 +10,9 @@ import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from harness.base.errors import HarnessError
+from harness.base.extras import need
 from harness.search.experiment import Experiment
 from harness.search.space import Value
 
@@ -38,8 +37,8 @@ def make_sampler(experiment: Experiment, number: int) -> BaseSampler:
         "nsga2": partial(NSGAIISampler, population_size=POPULATION),
         "gp": partial(GPSampler, n_startup_trials=STARTUP, deterministic_objective=True),
     }
-    if experiment.sampler == "gp" and find_spec("torch") is None:
-        raise HarnessError("sampler: gp needs PyTorch; install harness[gp], or choose tpe")
+    if experiment.sampler == "gp":
+        need("sampler: gp", "torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)
         return makers[experiment.sampler](seed=_seed(experiment, number))

@@ -6,13 +6,16 @@ choice, both ends of each range and a value inside it are accepted by the class 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from harness.base.code import code_of, modules_of
 from harness.base.errors import ConfigError
-from harness.config import RunSpec, build, build_pipeline, compose, value_at, vary
+from harness.config import RunSpec, build, build_pipeline, chosen_files, compose, value_at, vary
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
 
@@ -23,19 +26,22 @@ REFUSED = {
     "seed": "luck is not a parameter",
     "references": "the data stay as they are",
     "scoring": "the rules of scoring stay as they are",
+    "holdout": "the scores of the holdout are not for a search",
     "gate": "how runs are judged stays as it is",
     "tracking": "where runs are kept has no part in their quality",
     "cache": "the cache changes no result",
     "force": "it changes no result",
     "note": "it changes no result",
+    "timing": "it changes no result",
     "sweep_id": "it changes no result",
     "confidence": "its files are data",
     "tables": "a search varies the pipeline of photos alone",
+    "task": "a search varies the pipeline of photos alone",
 }
-#: Hydra composes in one global place; a server's tools run in threads.
+#: Hydra's parser is not known to be safe in threads, and a server's tools run in threads.
 _ONE_AT_A_TIME = threading.Lock()
 #: Overrides that the base of a search must not hold: what it says is the search's own business.
-_NOT_IN_BASE = ("references.split", "sweep_id", "force", "note", "hydra", "+", "~")
+_NOT_IN_BASE = ("references.split", "holdout", "sweep_id", "force", "note", "hydra", "+", "~")
 
 
 def check_experiment(experiment: Experiment) -> None:
@@ -70,9 +76,29 @@ def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> Any:
     )
 
 
+def trial_choices(experiment: Experiment, point: Mapping[str, Value]) -> dict[str, str]:
+    """The choice of each group in a point: which backends it is about."""
+    chosen = {key: value for key, value in point.items() if "." not in key}
+    with _ONE_AT_A_TIME:
+        return chosen_files((*experiment.base, *overrides(chosen)))
+
+
 def trial_spec(experiment: Experiment, point: Mapping[str, Value], changes: Mapping[str, Any] | None = None) -> RunSpec:
     """The run of a point. `changes` are further keys of the config, such as `cache.enabled`."""
-    return build(vary(trial_config(experiment, point), changes or {}), overrides(point))
+    timing = {"timing": "on"} if experiment.is_timed else {}
+    return build(vary(trial_config(experiment, point), timing | dict(changes or {})), overrides(point))
+
+
+def study_digests(experiment: Experiment) -> tuple[str, str]:
+    """Digests of the code and of the configuration of a study: those of its base, and of each choice of a group."""
+    points: list[Point] = [{}]
+    for key, parameter in experiment.space.items():
+        if "." not in key:
+            points += [{**_conditions(experiment, parameter), key: value} for value in parameter.choices or ()]
+    specs = [trial_spec(experiment, point) for point in points]
+    code = code_of(*(name for spec in specs for name in modules_of(*spec.tasks)))
+    config = json.dumps([sorted(spec.params.items()) for spec in specs])
+    return code.digest, hashlib.sha256(config.encode()).hexdigest()
 
 
 def _composed(given: tuple[str, ...]) -> Any:

@@ -25,7 +25,7 @@ from pydantic import Field
 from harness.base.errors import BudgetError, ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.search import inspection, verbs
 from harness.search.base import known_base
-from harness.search.experiment import FOLDER, read_experiment
+from harness.search.experiment import FOLDER, experiment_path, read_experiment
 from harness.search.inspection import BaselineView, ComparisonView, FailureView, RunView
 from harness.search.ledger import Ledger
 from harness.search.space import Value
@@ -47,8 +47,8 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 INSTRUCTIONS = """\
 Bounded search for pipeline parameters. Start with describe_space and ask, which evaluates the base; then see
 get_baseline and list_failures. Try points of your own with run_trial, each with a hypothesis, or let the sampler work
-with start_search. The budget is shared and enforced. End with propose_preset; a person confirms it on the holdout,
-which cannot be read here."""
+with start_search. The budget is shared and enforced. End with propose_preset where leaderboard has found something; a
+person confirms it on the holdout, which cannot be read here."""
 
 _NEXT = {
     BudgetError: "Call leaderboard to see what was found, and propose_preset to hand in the best.",
@@ -125,7 +125,8 @@ def get_baseline(study: Study) -> BaselineView:
 
 
 def leaderboard(study: Study, limit: Annotated[int, Field(ge=1, le=100)] = 10) -> LeaderboardView:
-    """How the study stands: best trials, gain over the base with its interval, Pareto front, parameter importances."""
+    """How the study stands: best trials, gain over the base with its interval, what is left of it once it is counted
+    in how many were tried (`selection`, `standing`), Pareto front, parameter importances."""
     return verbs.board(named(study), limit)
 
 
@@ -179,7 +180,7 @@ def start_search(
     if closed := ledger.closed():
         raise BudgetError(f"study {study}: {closed}")
     log = ledger.folder / "search.log"
-    command = [sys.executable, "-m", "harness", "search", str(verbs.experiment_path(study)), "--workers", str(workers)]
+    command = [sys.executable, "-m", "harness", "search", str(experiment_path(study)), "--workers", str(workers)]
     with log.open("ab") as output:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
@@ -211,7 +212,8 @@ def cancel(study: Study, trial: Annotated[int | None, Field(description="a trial
 def propose_preset(
     study: Study, trial: Annotated[int | None, Field(description="the best if left out")] = None
 ) -> Proposal:
-    """Write a trial as a preset file into the study's folder, for a person to confirm on the holdout and to adopt."""
+    """Write a trial as a preset file into the study's folder, for a person to confirm on the holdout and to adopt. One
+    that is neither shown to be better nor a candidate is refused: that nothing was found is a good answer, too."""
     path, view = verbs.propose(named(study), trial)
     return Proposal(path=str(path), text=path.read_text(), trial=view)
 

@@ -17,6 +17,7 @@ from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
 from harness.base.errors import ConfigError, HarnessError
+from harness.base.extras import need
 from harness.base.locks import file_lock, is_locked
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class PostgresPlace:
     """A PostgreSQL database; the locks are its advisory locks, which end with the connection that holds them."""
 
     def __init__(self, url: str, study: str) -> None:
+        need(VARIABLE, "psycopg2")
         from sqlalchemy import create_engine, make_url
         from sqlalchemy.exc import SQLAlchemyError
         from sqlalchemy.pool import NullPool
@@ -101,8 +103,6 @@ class PostgresPlace:
             # Two processes that make the tables of a new database at once would ruin each other's work.
             with self._locked("making the tables"):
                 self.storage: BaseStorage = RDBStorage(address.render_as_string(hide_password=False))
-        except ModuleNotFoundError as error:
-            raise HarnessError(f"{VARIABLE}: {error.name} is not installed; install harness[postgres]") from error
         except SQLAlchemyError as error:
             raise HarnessError(f"{VARIABLE}: cannot open the database: {str(error).splitlines()[0]}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,6 +27,9 @@ class State(StrEnum):
     CANCELLED = "cancelled"
 
 
+#: Numerators and denominators of a rate, item by item, in the order of the items' ids.
+Sides = tuple[Sequence[float], Sequence[float]]
+
 #: Those that are under way, and those that the budget does not count.
 UNDER_WAY = (State.RUNNING, State.ASKED)
 FREE = (State.DUPLICATE, State.CANCELLED)
@@ -33,13 +37,15 @@ FREE = (State.DUPLICATE, State.CANCELLED)
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """One trial. `values` are those of the objectives, in their order; `started` is in seconds since the epoch."""
+    """One trial. `values` are those of the objectives, in their order; `started` is in seconds since the epoch.
+    `sides` are those of the first objective where it is a rate of items; trials of an older harness have none."""
 
     number: int
     state: State
     point: Point
     values: tuple[float, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
+    sides: Sides | None = field(default=None, repr=False)
     feasible: bool = True
     run_id: str = ""
     reason: str = ""
@@ -72,6 +78,7 @@ def record_of(trial: FrozenTrial) -> TrialRecord:
         point={key: rounded(value) for key, value in trial.params.items()},
         values=tuple(trial.values or ()),
         metrics=notes.get("metrics", {}),
+        sides=notes.get("sides"),
         feasible=all(violation <= 0 for violation in trial.constraints.values()),
         run_id=notes.get("mlflow_run_id", ""),
         reason=notes.get("reason", ""),
@@ -107,6 +114,8 @@ class Spending:
     trials: int
     under_way: int
     minutes: float
+    #: How many of the trials that count are in each state.
+    states: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, budget: Budget, trials: Iterable[TrialRecord], now: float) -> Spending:
@@ -118,7 +127,8 @@ class Spending:
             if trial.started and (trial.seconds is not None or trial.state is State.RUNNING)
         ]
         under_way = sum(trial.state in UNDER_WAY for trial in counted)
-        return cls(budget, len(counted), under_way, _covered(spans) / 60)
+        states = Counter(str(trial.state) for trial in counted)
+        return cls(budget, len(counted), under_way, _covered(spans) / 60, states)
 
     @property
     def trials_left(self) -> int:

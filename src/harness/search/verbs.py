@@ -1,7 +1,8 @@
 """What can be done with a study: one function a verb, shared by the command line and the MCP server.
 
-A study is named by its experiment file, or by its name alone: `link_geometry` is `experiments/link_geometry.yaml`. All
-that a verb writes, besides runs in MLflow, goes into the folder beside that file that has the study's name.
+A study is named by its experiment file, or by its name alone: `link_geometry` is `experiments/link_geometry.yaml`, or
+else the experiment of that name that the harness comes with. All that a verb writes, besides runs in MLflow, goes into
+the folder of the study's name beside the file, or in `experiments/` for one that the harness comes with.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBeg
 from harness.config import value_at
 from harness.search import holdout, leaderboard, proposal
 from harness.search.base import ensure_base, gain_of, open_runs
-from harness.search.experiment import FOLDER, Experiment, read_experiment
+from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
 from harness.search.ledger import Ledger, claim_or_refuse
 from harness.search.loop import conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
+from harness.search.selecting import standings
 from harness.search.space import Value, faults
 from harness.search.storage import place_exists
 from harness.search.trials import State, TrialRecord
@@ -28,18 +30,13 @@ from harness.search.workers import ProgressLine, end_abandoned, run_trial, work
 from harness.tracking.catalog import load_run
 
 
-def experiment_path(study: str) -> Path:
-    """The experiment file of a study, given by its path or by its name."""
-    return Path(study) if study.endswith((".yaml", ".yml")) else FOLDER / f"{study}.yaml"
-
-
 def open_study(study: str, *, begun: bool = True) -> Ledger:
     """The ledger of a study; raises where it was never begun, unless that is fine."""
     path = experiment_path(study)
     experiment = read_experiment(path)
-    folder = path.parent / experiment.study
+    folder = study_folder(path, experiment)
     if begun and not place_exists(folder):
-        raise NotBegunError(f"study {experiment.study} has not been begun: harness search {path}")
+        raise NotBegunError(f"study {experiment.study} has not been begun: harness search {study}")
     check_experiment(experiment)
     return Ledger.open(experiment, folder, create=not begun)
 
@@ -56,7 +53,8 @@ def describe(study: str) -> SpaceView:
 
 
 def run(study: str, workers: int = 1) -> LeaderboardView:
-    """Search until the budget is spent; verify the best and propose it where it beats the base."""
+    """Search until the budget is spent; verify the best where it beats the base, and propose it where that is more than
+    the luck of the best of many. A preset that was proposed before and is worth it no more is withdrawn."""
     ledger = open_study(study, begun=False)
     ensure_base(ledger)
     end_abandoned(ledger, open_runs(ledger.experiment))
@@ -69,8 +67,10 @@ def run(study: str, workers: int = 1) -> LeaderboardView:
     if view.best is None or view.gain is None or view.gain.gain <= 0:
         return view
     best = ledger.trial(view.best.trial)
-    if verify(ledger, best).same:
+    if verify(ledger, best).same and view.worth_proposing:
         proposal.write_proposal(ledger, best)
+    else:
+        proposal.withdraw(ledger)
     return leaderboard.leaderboard(ledger)
 
 
@@ -123,8 +123,7 @@ def tell(study: str, trial: int, run_id: str) -> TrialView:
     if found.metadata.data_digest != base.data_digest:
         raise ConflictError(f"run {run_id} is not on the photos of the study, {base.data}")
     outcome = outcome_of(ledger.experiment, run_id, found)
-    notes = {"mlflow_run_id": run_id, "metrics": dict(outcome.metrics)}
-    return _shown(ledger, ledger.tell(trial, outcome.values, outcome.violations, **notes))
+    return _shown(ledger, ledger.tell(trial, outcome.values, outcome.violations, **outcome.notes()))
 
 
 def try_point(
@@ -164,15 +163,24 @@ def cancel(study: str, trial: int | None = None) -> BudgetView:
     return _budget(ledger)
 
 
-def propose(study: str, trial: int | None = None) -> tuple[Path, TrialView]:
-    """Write the best trial, or another one, as a preset file into the study's folder; a trial that beats the base is
-    run cold first, and refused where it does not stand."""
+def propose(study: str, trial: int | None = None, insist: bool = False) -> tuple[Path, TrialView]:
+    """Write the best trial, or another one, as a preset file into the study's folder, after it was run cold.
+
+    A trial is refused that does not beat the base, or not without the cache; or, unless somebody insists on it, of
+    which nothing says that its gain is more than luck.
+    """
     ledger = open_study(study)
     chosen = ledger.trial(trial) if trial is not None else holdout.winner_of(ledger)
-    if chosen.state is State.COMPLETE and gain_of(ledger, chosen).gain > 0:
-        verification = verify(ledger, chosen)
-        if not verification.same:
-            raise HarnessError(f"trial {chosen.number} does not stand without the cache: {verification.differences[0]}")
+    if chosen.state is not State.COMPLETE:
+        raise ConflictError(f"trial {chosen.number} is {chosen.state}; only a complete one can be proposed")
+    if (gain := gain_of(ledger, chosen)).gain <= 0:
+        raise ConflictError(f"trial {chosen.number} does not beat the base: {gain.metric} {gain.gain:+.4f}")
+    stand = standings(ledger)
+    if not insist and not stand.proposable(chosen.number):
+        raise ConflictError(f"trial {chosen.number} is not proposed: {stand.words(chosen.number)}")
+    verification = verify(ledger, chosen)
+    if not verification.same:
+        raise HarnessError(f"trial {chosen.number} does not stand without the cache: {verification.differences[0]}")
     return proposal.write_proposal(ledger, chosen), _shown(ledger, chosen)
 
 
@@ -184,7 +192,7 @@ def confirm(study: str) -> holdout.Confirmation:
 def proposed(study: str) -> Path | None:
     """The preset that a study proposes, where it does."""
     path = experiment_path(study)
-    found = path.parent / read_experiment(path).study / proposal.FILE
+    found = study_folder(path, read_experiment(path)) / proposal.FILE
     return found if found.is_file() else None
 
 

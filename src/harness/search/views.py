@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from harness.scoring.selection import Selected
 from harness.search.base import Base, Gain
 from harness.search.experiment import Experiment
 from harness.search.space import Value, describe, overrides, size
@@ -19,7 +20,8 @@ class View(BaseModel):
 
 
 class BudgetView(View):
-    """What a study has spent; `closed_because` says why it takes no new trials, where it takes none."""
+    """What a study has spent; `closed_because` says why it takes no new trials, where it takes none, and `states` what
+    became of the trials that count."""
 
     study: str
     trials: int
@@ -30,6 +32,7 @@ class BudgetView(View):
     minutes_budget: float
     minutes_left: float
     closed_because: str | None
+    states: dict[str, int] = {}
 
     @classmethod
     def of(cls, study: str, spending: Spending, closed: str | None) -> BudgetView:
@@ -44,6 +47,7 @@ class BudgetView(View):
             minutes_budget=spending.budget.minutes,
             minutes_left=round(spending.minutes_left, 2),
             closed_because=closed,
+            states=dict(spending.states),
         )
 
 
@@ -134,7 +138,9 @@ class SpaceView(View):
 
 
 class LeaderboardView(View):
-    """How a study stands: the base, the best, and what else was tried. `holdout_peeks` is never reset."""
+    """How a study stands: the base, the best, and what else was tried. `selection` says what is left of the best one's
+    gain once it is counted in how many were tried, `standing` the same in words; only a trial that is `worth_proposing`
+    becomes a preset. `holdout_peeks` is never reset."""
 
     study: str
     description: str
@@ -144,6 +150,9 @@ class LeaderboardView(View):
     base: dict[str, float]
     best: TrialView | None
     gain: Gain | None
+    selection: Selected | None
+    standing: str
+    worth_proposing: bool
     summary: str
     trials: list[TrialView]
     pareto: list[TrialView]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.base.errors import CrashError, HarnessError
 from harness.evaluate import evaluate
-from harness.search.experiment import Experiment, read_experiment
+from harness.search.experiment import Experiment, read_experiment, study_folder
 from harness.search.ledger import Ledger
 from harness.search.loop import Evaluate, Outcome, Pruned, Watch, outcome_of, search
 from harness.search.pruning import Pruner
@@ -67,7 +67,7 @@ def _work(path: Path) -> None:
     """The life of one process."""
     try:
         experiment = read_experiment(path)
-        ledger = Ledger.open(experiment, path.parent / experiment.study)
+        ledger = Ledger.open(experiment, study_folder(path, experiment))
         search(ledger, evaluator(ledger))
     except HarnessError as error:
         print(f"harness: {error}", file=sys.stderr)

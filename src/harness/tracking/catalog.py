@@ -12,10 +12,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.base.errors import ConfigError, HarnessError
+from harness.base.errors import ConfigError, HarnessError, SealedError
 from harness.runs.archive import RUN_FILE, BenchmarkRun, TaskData, read_run
 from harness.runs.first_format import CARDS
-from harness.runs.records import DECLARED_TAG, STUDY_TAG, WORKER_TAG, declared
+from harness.runs.gate import Verdict
+from harness.runs.looks import is_sealed, unseal
+from harness.runs.plan import TIMING_TAG, Audit
+from harness.runs.provenance import CODE_FILE
+from harness.runs.records import DECLARED_TAG, KEY_TAG, SEALED_TAG, STUDY_TAG, WORKER_TAG, declared
+from harness.scoring.speed import RUNTIME, SECONDS
 from harness.tracking.store import OpenStore
 
 if TYPE_CHECKING:
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Present on the runs that are baselines, with the time at which they were pinned.
 BASELINE_TAG = "baseline"
+#: On the runs whose audit was made: what it came to.
+AUDIT_TAG = "audit"
 #: How many runs are asked what they see.
 RECENT = 8
 #: Present on the runs that are grades of a student, and on the overview of a cohort.
@@ -37,7 +44,8 @@ _PAGE = 1000
 @dataclass(frozen=True)
 class RunEntry:
     """A run as the store lists it. `pinned` is when it became a baseline, and `judged_against` the baseline that its
-    verdict is about; both are empty where there is none."""
+    verdict is about; both are empty where there is none. `sealed_in` is the folder of the reference set that has the
+    scores of a run on its holdout."""
 
     run_id: str
     name: str
@@ -56,6 +64,14 @@ class RunEntry:
     note: str = ""
     artifacts: str = ""
     headlines: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+    look: str = ""
+    sealed_in: str = ""
+
+    @property
+    def sealed(self) -> bool:
+        """Whether it is on a holdout, and its scores are kept where the gate alone reads them."""
+        return bool(self.sealed_in)
 
     @property
     def finished(self) -> bool:
@@ -84,16 +100,21 @@ class Baseline:
     run_id: str | None = None
     run: BenchmarkRun | None = None
 
+    @property
+    def key(self) -> str | None:
+        """What judgements know it by: its own key or, where it is older than keys, its id."""
+        return (self.run.metadata.key if self.run else "") or self.run_id
+
 
 def list_runs(store: OpenStore, query: str = "", limit: int | None = None) -> list[RunEntry]:
     """Every run, or the last ones, newest first."""
-    found = _search(store, store.runs_experiment, query, page=limit or _PAGE)
+    found = search_runs(store, store.runs_experiment, query, page=limit or _PAGE)
     return [_entry(run) for run in islice(_no_grades(found), limit)]
 
 
 def list_sweeps(store: OpenStore) -> list[RunEntry]:
     """The overview of every sweep, newest first."""
-    return [_entry(run) for run in _no_grades(_search(store, store.sweeps_experiment))]
+    return [_entry(run) for run in _no_grades(search_runs(store, store.sweeps_experiment))]
 
 
 def _no_grades(runs: Iterable[Run]) -> Iterator[Run]:
@@ -118,17 +139,38 @@ def find_run(runs: Sequence[RunEntry], wanted: str) -> RunEntry:
     return begun[0]
 
 
-def find_finished(store: OpenStore, key: str) -> str | None:
-    """The newest finished run with this key."""
+def find_finished(store: OpenStore, key: str, *, timed: bool = False, sealed: bool = False) -> str | None:
+    """The newest finished run with this key; of those that have seconds where they are asked for, and of those whose
+    scores are sealed or of the others."""
     query = f"tags.key = '{key}' and attributes.status = 'FINISHED'"
-    newest = next(_search(store, store.runs_experiment, query, page=1), None)
-    return None if newest is None else str(newest.info.run_id)
+    if timed:
+        query += f" and metrics.`{SECONDS}` >= 0"
+    found = search_runs(store, store.runs_experiment, query, page=10)
+    return next((str(run.info.run_id) for run in found if (SEALED_TAG in run.data.tags) == sealed), None)
 
 
-def find_baseline(store: OpenStore, data_digest: str, data_split: str) -> Baseline:
-    """The baseline of these data; where they have none, the one pinned last, so that the difference is told."""
+def find_seconds(store: OpenStore, timing_key: str) -> tuple[str, dict[str, float]] | None:
+    """The newest run that has made this timing pass, and what it measured."""
+    run = next(search_runs(store, store.runs_experiment, f"tags.`{TIMING_TAG}` = '{timing_key}'", page=1), None)
+    if run is None:
+        return None
+    seconds = {name: value for name, value in run.data.metrics.items() if name.startswith(RUNTIME)}
+    return (str(run.info.run_id), seconds) if seconds else None
+
+
+def tag_audit(store: OpenStore, run_id: str, audit: Audit) -> None:
+    """Note on a run what its audit came to. One that did not pass is FAILED from then on, and never reused."""
+    with told(f"run {run_id}: its audit cannot be noted"):
+        store.client.set_tag(run_id, AUDIT_TAG, audit.words())
+        if audit.differences:
+            store.client.set_terminated(run_id, "FAILED")
+
+
+def find_baseline(store: OpenStore, data_digest: str, data_split: str, root: Path | None = None) -> Baseline:
+    """The baseline of these data; where they have none, the one pinned last, so that the difference is told. `root` is
+    the folder of the reference set, where there is a holdout in it."""
     best = nearest_baseline(list_runs(store, f"tags.{BASELINE_TAG} LIKE '%'"), data_digest, data_split)
-    return Baseline() if best is None else Baseline(best.run_id, load_run(store, best.run_id))
+    return Baseline() if best is None else Baseline(best.run_id, load_to_judge(store, best, root))
 
 
 def nearest_baseline(runs: Sequence[RunEntry], data_digest: str, data_split: str) -> RunEntry | None:
@@ -149,9 +191,26 @@ def find_base(runs: Sequence[RunEntry], run: RunEntry) -> RunEntry:
 
 
 def load_run(store: OpenStore, run_id: str) -> BenchmarkRun:
-    """A run from its archive."""
-    with _downloaded(store, run_id, RUN_FILE) as path:
-        return read_run(path)
+    """A run from its archive. Raises SealedError where its scores are sealed."""
+    try:
+        with _downloaded(store, run_id, RUN_FILE) as path:
+            return read_run(path)
+    except HarnessError as error:
+        if SEALED_TAG in read_tags(store, run_id):
+            raise SealedError(
+                f"run {run_id[:8]} is on a holdout: its scores are sealed, and only its verdict is shown; "
+                "holdout.show=true shows them, and leaves the holdout unprotected"
+            ) from error
+        raise
+
+
+def load_to_judge(store: OpenStore, entry: RunEntry, root: Path | None = None) -> BenchmarkRun:
+    """A run for the gate, also where its scores are sealed: nothing of those may be shown but the verdict. They are
+    looked for in `root` first, where the reference set may have been moved to."""
+    if not entry.sealed:
+        return load_run(store, entry.run_id)
+    here = root is not None and is_sealed(root, entry.key)
+    return unseal(root if root and here else Path(entry.sealed_in), entry.key)
 
 
 def read_artifact(store: OpenStore, run_id: str, name: str) -> bytes:
@@ -160,9 +219,23 @@ def read_artifact(store: OpenStore, run_id: str, name: str) -> bytes:
         return path.read_bytes()
 
 
+def load_code(store: OpenStore, run_id: str) -> dict[str, dict[str, str]] | None:
+    """The record of a run's code, as `code_diff` takes it; None where the run is older than such records."""
+    if not has_artifact(store, run_id, CODE_FILE):
+        return None
+    record: dict[str, dict[str, str]] = json.loads(read_artifact(store, run_id, CODE_FILE))
+    return record
+
+
+def read_tags(store: OpenStore, run_id: str) -> dict[str, str]:
+    """The tags of a run."""
+    with told(f"run {run_id} cannot be read"):
+        return dict(store.client.get_run(run_id).data.tags)
+
+
 def has_artifact(store: OpenStore, run_id: str, name: str) -> bool:
     """Whether a run left a file of this name."""
-    with _told(f"run {run_id}: its files cannot be listed"):
+    with told(f"run {run_id}: its files cannot be listed"):
         return any(item.path == name for item in store.client.list_artifacts(run_id))
 
 
@@ -173,7 +246,7 @@ def recent_runs(store: OpenStore, tag: str, value: str, limit: int = RECENT) -> 
     """
     query = f"tags.`{tag}` = '{value}' and attributes.status = 'FINISHED'"
     distinct: dict[str, str] = {}
-    for run in islice(_no_grades(_search(store, store.runs_experiment, query, page=4 * limit)), 4 * limit):
+    for run in islice(_no_grades(search_runs(store, store.runs_experiment, query, page=4 * limit)), 4 * limit):
         distinct.setdefault(run.data.tags.get("predictions.digest", run.info.run_id), str(run.info.run_id))
     runs = []
     for run_id in list(distinct.values())[:limit]:
@@ -189,7 +262,7 @@ def list_running(store: OpenStore, study: str) -> list[RunEntry]:
 
 def end_killed(store: OpenStore, run_id: str) -> None:
     """End the run of a process that is dead by now; one that it has ended itself stays as it is."""
-    with _told(f"run {run_id} cannot be ended"):
+    with told(f"run {run_id} cannot be ended"):
         if store.client.get_run(run_id).info.status == "RUNNING":
             store.client.set_terminated(run_id, "KILLED")
 
@@ -201,25 +274,16 @@ def join(store: OpenStore, run_id: str, tag: str, name: str) -> None:
         store.client.set_tag(run_id, tag, " ".join([*before, name]))
 
 
-def find_tagged(store: OpenStore, tag: str, others: Mapping[str, str]) -> dict[str, str]:
-    """The runs that carry a tag, with its value; `others` are tags that they must have as well."""
-    return {
-        str(run.info.run_id): run.data.tags[tag]
-        for run in _search(store, store.runs_experiment, f"tags.{tag} LIKE '%'")
-        if all(run.data.tags.get(name) == value for name, value in others.items())
-    }
-
-
 @contextmanager
 def _downloaded(store: OpenStore, run_id: str, name: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
-        with _told(f"run {run_id}: its {name} cannot be had from the store"):
+        with told(f"run {run_id}: its {name} cannot be had from the store"):
             path = Path(store.client.download_artifacts(run_id, name, folder))
         yield path
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def told(what: str) -> Iterator[None]:
     """MLflow's own errors in the words of the harness."""
     from mlflow.exceptions import MlflowException
 
@@ -229,11 +293,11 @@ def _told(what: str) -> Iterator[None]:
         raise HarnessError(f"{what}: {str(error).splitlines()[0]}") from error
 
 
-def _search(store: OpenStore, experiment: str, query: str = "", page: int = _PAGE) -> Iterator[Run]:
+def search_runs(store: OpenStore, experiment: str, query: str = "", page: int = _PAGE) -> Iterator[Run]:
     """Runs that match, newest first, page by page."""
     token = None
     while True:
-        with _told("the store cannot be searched"):
+        with told("the store cannot be searched"):
             found = store.client.search_runs([experiment], query, max_results=page, page_token=token)
         yield from found
         token = found.token
@@ -267,7 +331,7 @@ def _entry(run: Run) -> RunEntry:
         data_split=tags.get("data.split", ""),
         data_digest=tags.get("data.digest", ""),
         metrics=run.data.metrics,
-        verdict=tags.get("verdict", ""),
+        verdict=str(Verdict.BASELINE) if BASELINE_TAG in tags else tags.get("verdict", ""),
         judged_against=tags.get("verdict.baseline", ""),
         pinned=tags.get(BASELINE_TAG, ""),
         study=tags.get(STUDY_TAG, tags.get(f"{STUDY_TAG}.keep", "")),
@@ -276,4 +340,7 @@ def _entry(run: Run) -> RunEntry:
         note=tags.get("note", ""),
         artifacts=str(run.info.artifact_uri),
         headlines=declared_by(tags)["headlines"],
+        key=tags.get(KEY_TAG, ""),
+        look=tags.get("verdict.look", ""),
+        sealed_in=tags.get(SEALED_TAG, ""),
     )

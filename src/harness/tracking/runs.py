@@ -72,6 +72,33 @@ class TrackedRun:
         self.failed = record.failed
 
 
+def amend_run(
+    store: OpenStore,
+    run_id: str,
+    deltas: Mapping[str, float],
+    tags: Mapping[str, str],
+    description: str,
+    files: Path | None,
+) -> None:
+    """Give a run that has ended another judgement: of the earlier one no gain and no tag is left. MLflow cannot take a
+    metric back; a gain that is no longer known becomes NaN."""
+    from mlflow.entities import Metric, RunTag
+
+    client, now = store.client, int(time.time() * 1000)
+    before = client.get_run(run_id).data
+    gone = {name: float("nan") for name in before.metrics if name.startswith("delta/") and name not in deltas}
+    for name in before.tags:
+        if name.startswith("verdict.") and name not in tags:
+            client.delete_tag(run_id, name)
+    client.log_batch(
+        run_id,
+        [Metric(key, value, now, 0) for key, value in {**deltas, **gone}.items()],
+        tags=[RunTag(key, value) for key, value in {**tags, "mlflow.note.content": description}.items()],
+    )
+    if files is not None:
+        client.log_artifacts(run_id, str(files))
+
+
 def write_table(path: Path, table: Mapping[str, Sequence[Any]]) -> None:
     """A table as MLflow's own `log_table` writes it, without a detour through pandas and two more calls."""
     rows = [list(row) for row in zip(*table.values(), strict=True)]

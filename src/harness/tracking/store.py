@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class OpenStore:
     """A client of a store that is ready: its tables exist, and so do the experiments of runs and of sweeps.
 
-    Grades have an experiment of their own, which is made when the first grade is logged.
+    Grades and looks at a holdout have experiments of their own, each made when it is first needed.
     """
 
     client: MlflowClient
@@ -35,6 +35,10 @@ class OpenStore:
     def grades_experiment(self) -> str:
         """The experiment of grades: students and the overviews of cohorts."""
         return _experiment(self.client, f"{self.name}-grades", self.artifacts)
+
+    def looks_experiment(self) -> str:
+        """The experiment of looks at a holdout."""
+        return _experiment(self.client, f"{self.name}-looks", self.artifacts)
 
 
 class Store(Protocol):

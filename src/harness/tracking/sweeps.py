@@ -5,14 +5,18 @@ MLflow's comparison views do not cope with nested runs, so that the jobs of a sw
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
-from harness.runs.sweeps import SweepJob
-from harness.tracking.catalog import declared_by
+from harness.runs.selection import best_in_words, comparable, rate_items
+from harness.runs.sweeps import SweepJob, quality
+from harness.tracking.catalog import declared_by, find_baseline, load_run
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 
 _MOST_JOBS = 1000
+#: Of larger sweeps, which cost a second a run of 2,000 photos, nothing is said about the best.
+_MOST_SELECTED = 200
 
 
 def runs_page(experiment: str, search: str = "", chart: bool = False, view: str = "") -> str:
@@ -57,6 +61,25 @@ def find_jobs(store: OpenStore, sweep_id: str) -> tuple[SweepJob, ...]:
         )
         for run in runs
     )
+
+
+def best_job(store: OpenStore, jobs: Sequence[SweepJob]) -> str:
+    """The best job by the first headline, in words: beside the baseline on the same data or, where there is none,
+    beside the first job. Empty where there is nothing to choose from."""
+    metric = quality(jobs)
+    done = [job for job in jobs if job.finished and metric in job.metrics]
+    if len(done) < 2:
+        return ""
+    if len(done) > _MOST_SELECTED:
+        return f"not looked for among {len(done)} runs: more than {_MOST_SELECTED} take long to read item by item"
+    first = load_run(store, done[0].run_id)
+    rates = [rate_items(first, metric), *(rate_items(load_run(store, job.run_id), metric) for job in done[1:])]
+    pinned = find_baseline(store, first.metadata.data_digest, first.metadata.data_split)
+    baseline = rate_items(pinned.run, metric) if pinned.run else None
+    against, base = ("the baseline", baseline) if comparable(baseline, rates[0]) else ("the first run", rates[0])
+    skipped = pinned.run_id if base is baseline else done[0].run_id
+    others = [(job.name, rate) for job, rate in zip(done, rates, strict=True) if job.run_id != skipped]
+    return best_in_words(metric, against, base, others) if base else ""
 
 
 def log_overview(store: OpenStore, sweep_id: str, record: RunRecord) -> str:

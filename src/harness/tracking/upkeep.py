@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from harness.base.errors import HarnessError
-from harness.tracking.catalog import BASELINE_TAG, RunEntry, load_run
+from harness.tracking.catalog import BASELINE_TAG, RunEntry, load_to_judge
 from harness.tracking.store import OpenStore
 
 #: A run that is under way for longer than this was killed without a word.
@@ -35,7 +35,7 @@ def pin(store: OpenStore, runs: Sequence[RunEntry], run: RunEntry) -> None:
         raise HarnessError(
             f"run {run.short_id} ({run.name}) is {run.status}; only a run that FINISHED can be the baseline"
         )
-    load_run(store, run.run_id)
+    load_to_judge(store, run)
     # The new one first: should anything fail between the two, the one pinned last counts.
     store.client.set_tag(run.run_id, BASELINE_TAG, datetime.now(UTC).isoformat(timespec="milliseconds"))
     for other in runs:

@@ -40,13 +40,13 @@ def test_a_scorecard_that_was_added_is_shown_kept_logged_compared_gated_and_sear
 
     first = harness(*given)
     assert first.code == 0, first.err
-    assert "Face overlap  (3 faces found)" in first.out
+    assert "Face overlap  (3 faces found, fewer than five groups: " in first.out
     assert "mean of 3" in first.out
 
     assert harness("baseline").code == 0
     second = harness(*given, "seed=1")
     verdict = next(line for line in second.out.splitlines() if line.startswith(METRIC))
-    assert "WITHIN NOISE" in verdict
+    assert "NO WORSE" in verdict
 
     store = LocalStore(str(tmp_path / "mlruns"), "harness").open()
     newest, base = list_runs(store)

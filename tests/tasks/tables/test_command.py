@@ -29,7 +29,7 @@ def pair(work: Path) -> tuple[str, str]:
 def test_scores_wins_and_what_combining_gains(run_harness: RunHarness, pair: tuple[str, str], work: Path) -> None:
     done = run_harness("tables", *pair, "--out", "out")
     assert done.returncode == 0, done.stderr
-    assert "Tables  (2 tables)" in done.stdout
+    assert "Tables  (2 tables, fewer than five groups: the intervals take each for one target)" in done.stdout
     assert "Methods  (2 tables, 2 methods: a, b)" in done.stdout
     assert "of these right" in done.stdout
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  ")}
@@ -71,9 +71,9 @@ def test_a_run_keeps_the_tables_it_can_and_names_the_others(harness: Harness, tm
     done = harness("references=off", "tables=files", "tables.gt=gt.json")
     assert done.code == 1
     assert "Traceback" not in done.err
-    assert "INCOMPLETE: 2 of 4 tables could not be evaluated:" in done.err
-    assert "table broken: broken.pdf: not a PDF that can be read" in done.err
-    assert "table locked: locked.pdf: encrypted with a password; decrypt it first" in done.err
+    assert "INCOMPLETE: 2 of 4 tables could not be evaluated;" in done.err
+    assert "table broken: broken.pdf: not a PDF that can be read" in done.out
+    assert "table locked: locked.pdf: encrypted with a password; decrypt it first" in done.out
     (run,) = stored_runs(tmp_path)
     assert run.info.status == "FAILED"
     assert run.data.tags["outcome"] == "INCOMPLETE"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from harness.scoring.grids import Grid
 from harness.tasks.tables.evaluation import TableEvaluation, choose, evaluate_tables, win_shares
 from harness.tasks.tables.matching import match_tables
-from harness.tasks.tables.rates import Means, mean_rates, metrics, score_cards, table_intervals
+from harness.tasks.tables.rates import Means, mean_rates, metrics, score_cards, table_groups, table_intervals
 from harness.tasks.tables.summary import format_tables, method_lines, percent, to_dict
 from tests.tasks.tables.builders import extracted, table
 
@@ -88,8 +90,16 @@ class TestRates:
 
     def test_the_mean_lies_in_its_interval(self) -> None:
         evaluation = evaluated(("a", "one", SHORT), ("a", "two", OTHER))
-        interval = table_intervals(score_cards(evaluation), seed=0)["table/fuzzy_f1"]
+        interval = table_intervals(score_cards(evaluation), ["", ""])["table/fuzzy_f1"]
         assert interval.low < means(evaluation)["table/fuzzy_f1"] < interval.high
+        assert (interval.groups, interval.few_groups) == (2, True)
+
+    def test_tables_of_one_pdf_are_one_group(self) -> None:
+        evaluation = evaluated(("a", "one", SHORT), ("a", "two", OTHER))
+        tables = tuple(replace(scored, table=replace(scored.table, pdf="a.pdf")) for scored in evaluation.tables)
+        of_one_file = replace(evaluation, tables=tables)
+        assert (table_groups(evaluation), table_groups(of_one_file)) == (["", ""], ["a.pdf", "a.pdf"])
+        assert table_intervals(score_cards(of_one_file), table_groups(of_one_file))["table/fuzzy_f1"].groups == 1
 
     def test_no_table_at_all_logs_no_rate(self) -> None:
         evaluation = evaluate_tables([], [], ["a", "b"])

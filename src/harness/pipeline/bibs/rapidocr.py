@@ -19,6 +19,7 @@ import numpy as np
 from pydantic import Field
 
 from harness.base.checks import Pixels, Share
+from harness.base.extras import need
 from harness.pipeline.bibs.readings import NumberRule, Plate, Reading
 from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, in_blocks, is_cut, tiles, widen
 from harness.pipeline.bibs.torsos import Torso
@@ -118,7 +119,8 @@ class RapidOcr:
             look.step("bib.torso.rival_share", len(accepted) - len(numbers))
         if self.torso_faces:
             look.step("bib.torso_faces", sum(reading.closer for reading in numbers))
-        return tuple(self.plate.around(reading) for reading in numbers)
+        # A number that was read beyond the border is on no bib of the photo.
+        return tuple(bib for bib in map(self.plate.around, numbers) if bib.has_coords)
 
     def _sightings(self, look: Look, faces: Sequence[FaceBox]) -> Iterator[Sighting]:
         """Every piece of text that may be a whole number on a torso, read once for each margin."""
@@ -186,8 +188,9 @@ class RapidOcr:
 
 @lru_cache(maxsize=2)
 def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
+    need("bib=rapidocr", "rapidocr", "onnxruntime", "cv2")
     for weights in (detector, recognizer):
-        weights.locate()  # says how to install them, where the import would only fail
+        weights.locate()
     from rapidocr import RapidOCR
 
     engine = RapidOCR(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from harness.base.checks import Pixels, Share
 from harness.base.errors import WeightsError
+from harness.base.extras import need
 from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look
@@ -91,12 +92,11 @@ def _detector_of(pack: str, root: str | None) -> OwnWeights:
 
 def _open_model(path: Path) -> Any:
     """A model through insightface's model zoo, on the processor; None where insightface does not know its kind."""
+    need("face=scrfd", "insightface")
     try:
         from insightface import model_zoo
-    except ImportError as error:
-        raise WeightsError(
-            f"face=scrfd needs the package insightface ({error}); install it with: pip install 'harness[insightface]'"
-        ) from error
+    except ImportError as error:  # it is there, and something that it needs is not
+        raise WeightsError(f"face=scrfd: insightface cannot be imported: {error}") from error
     try:
         return model_zoo.get_model(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no common base that can be imported without it

@@ -40,11 +40,11 @@ def seen_faces(edges: Any, points: Any, scores: Any, image: Image) -> SeenFaces:
 
 
 def to_faces(seen: SeenFaces, threshold: float) -> tuple[FaceBox, ...]:
-    """The detections at or above a threshold."""
+    """The detections at or above a threshold. One of which nothing is on the photo is none."""
     faces = []
     for face in seen:
-        if face["score"] >= threshold:
-            x, y, w, h = face["box"]
+        x, y, w, h = face["box"]
+        if face["score"] >= threshold and w > 0 and h > 0:
             landmarks = tuple((px, py) for px, py in face["landmarks"])
             faces.append(FaceBox(x=x, y=y, w=w, h=h, score=face["score"], landmarks=landmarks))
     return tuple(faces)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.base.checks import Pixels, Share
+from harness.base.extras import need
 from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look
@@ -57,6 +58,7 @@ class YuNet:
 
 @lru_cache(maxsize=1)
 def _detector(weights: Weights) -> Any:
+    need("face=yunet", "cv2")
     import cv2
 
     # OpenCV 5 warns that its new graph engine knows no targets, whichever target is asked for.

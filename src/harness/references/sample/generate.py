@@ -8,8 +8,8 @@ from pathlib import Path
 
 import cv2
 
+from harness.base.disk import write_atomically
 from harness.base.progress import track
-from harness.references.disk import write_atomically
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -25,7 +25,7 @@ from harness.references.sample.compose import compose
 from harness.references.sample.labels import SceneLabels, label
 from harness.references.sample.runners import BYSTANDERS, RUNNERS
 from harness.references.sample.scenes import SCENES, Scene
-from harness.references.sets import split_of
+from harness.references.splitting import split_of
 
 _ADDED_AT = "2024-05-12T00:00:00Z"
 _QUALITY = 88
@@ -58,7 +58,7 @@ def generate(root: Path, scenes: Sequence[Scene] = SCENES) -> None:
             height=height,
             bytes=len(content),
             added_at=_ADDED_AT,
-            split=split_of(sha256).value,  # type: ignore[arg-type]
+            split=split_of(sha256),
         )
         bibs[sha256], faces[sha256], links[sha256] = labels.bibs, labels.faces, labels.links
     names = [runner.name for runner in RUNNERS.values()] + list(BYSTANDERS.values())

@@ -91,6 +91,6 @@ def _table() -> dict[str, dict[str, Any]]:
 
 def _folder() -> Path:
     spec = find_spec("openpeople")
-    if spec is None or spec.origin is None:
-        raise ReferenceSetError("sample: the package openpeople is not installed; install openpeople>=0.1.2,<0.2")
+    assert spec is not None, "it is asked for before the sample is made"
+    assert spec.origin is not None
     return Path(spec.origin).parent / "data" / "curated"

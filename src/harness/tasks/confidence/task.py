@@ -99,7 +99,7 @@ class ConfidenceTask(ABC):
                 for row, own in enumerate(counts.by_item())
             ),
             cards={counts.declared.name: counts.total(_figures(quality))},
-            intervals=intervals(counts, seed),
+            intervals=intervals(counts),
             text=quality_text(scored.quality, self.reducer.method, self.note),
         )
         return TaskResult(kept, scored.digest, quality)

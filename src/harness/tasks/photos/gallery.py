@@ -59,6 +59,9 @@ def make_gallery(
     for sha256, box in [(item.photo.sha256, item.box) for item in picked] + [(s.sha256, s.box) for s in suspects]:
         boxes.setdefault(sha256, []).append(box)
     shots = take_shots([item.photo for item in (*worst, *others)], boxes, read_photo)
+    # Scoring predictions from a file reads no photo, so that one may prove unreadable only here.
+    picked = [item for item in picked if item.photo.sha256 in shots]
+    suspects = [item for item in suspects if item.sha256 in shots]
     return Gallery(tuple(worst[:WORST_PHOTOS]), broken, fixed, tuple(picked), tuple(suspects), shots)
 
 
@@ -72,7 +75,8 @@ def changed_photos(comparison: Comparison | None) -> tuple[tuple[ChangedPhoto, .
 def worst_photos(cards: Mapping[str, ItemCounts]) -> list[int]:
     """Positions of the photos with errors, those with most of them first."""
     kept = [(card, card.declared.ledger) for card in cards.values() if card.declared.ledger is not None]
-    columns = [card.columns[name].tolist() for card, ledger in kept for name in (ledger.invented, ledger.missed)]
+    wrong = [(card.columns, name) for card, ledger in kept for name in (ledger.invented, ledger.missed)]
+    columns = [known[name].tolist() for known, name in wrong if name in known]
     errors = [sum(row) for row in zip(*columns, strict=True)]
     ranked = sorted(range(len(errors)), key=lambda position: (-errors[position], position))
     return [position for position in ranked if errors[position]]

@@ -27,8 +27,6 @@ def pick_mistakes(found: Sequence[Mistake], kinds: Sequence[str]) -> list[Mistak
 
 def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shots]) -> dict[str, str]:
     """Write each mistake twice, as MLflow does: in full, and small. Returns the tag that announces them."""
-    import cv2
-
     if not picked:
         return {}
     images = folder / FOLDER
@@ -38,6 +36,6 @@ def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shot
         for step, mistake in enumerate(item for item in picked if item.kind == kind):
             picture = with_caption(shots[mistake.photo.sha256].parts[mistake.box], mistake.words, mistake.photo.name)
             name = f"{kind}+step+{step}+timestamp+{now}+{uuid.uuid4()}"
-            cv2.imwrite(str(images / f"{name}.png"), picture)
-            cv2.imwrite(str(images / f"{name}+compressed.webp"), picture, [cv2.IMWRITE_WEBP_QUALITY, 80])
+            picture.save(images / f"{name}.png")
+            picture.save(images / f"{name}+compressed.webp", quality=80)
     return {IMAGES_TAG: "true"}

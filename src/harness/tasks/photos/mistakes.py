@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.base.errors import PhotoError
 from harness.references.sets import ReferencePhoto
 from harness.scoring.bibs import detect_bibs, is_complete
 from harness.scoring.detection import Detection, Thresholds
@@ -86,11 +87,15 @@ def _name(box: BibBox | FaceBox) -> str:
 def take_shots(
     photos: Iterable[ReferencePhoto], boxes: Mapping[str, Iterable[Box]], read: ReadPhoto
 ) -> dict[str, Shots]:
-    """Read each photo once, and keep of it what is shown: by SHA-256, with the parts that are asked for."""
+    """Read each photo once, and keep of it what is shown: by SHA-256, with the parts that are asked for. A photo that
+    cannot be read is not shown."""
     shots: dict[str, Shots] = {}
     for photo in photos:
         if photo.sha256 not in shots:
-            pixels = read(photo.path, photo.sha256)
+            try:
+                pixels = read(photo.path, photo.sha256)
+            except PhotoError:
+                continue
             parts = {box: cut_out(pixels, box) for box in boxes.get(photo.sha256, ())}
             shots[photo.sha256] = Shots(scaled(pixels, LONG_SIDE), parts)
     return shots
@@ -106,8 +111,8 @@ def cut_out(pixels: Image, box: Box) -> Image:
     part = scaled(pixels[y : y + side, x : x + side], CROP_SIDE)
     corners = [((box.x * width - x) / side, (box.y * height - y) / side)]
     corners += [(((box.x + box.w) * width - x) / side, ((box.y + box.h) * height - y) / side)]
-    outline(part, *(tuple(round(CROP_SIDE * value) for value in corner) for corner in corners))
-    return part
+    start, end = ((round(CROP_SIDE * x), round(CROP_SIDE * y)) for x, y in corners)
+    return outline(part, start, end)
 
 
 def _start(centre: float, side: int, length: int) -> int:

@@ -7,7 +7,10 @@ same, so that colour alone carries nothing.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +21,19 @@ from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
 from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
 
+if TYPE_CHECKING:
+    from PIL import Image as Pillow
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
+
+#: Pixels in BGR, as photos are read.
 Image = NDArray[np.uint8]
 
 LONG_SIDE = 1280
 LEGEND = "green: found   red: MISSED   orange: FALSE   grey: not scored"
-DARK = (32, 32, 32)
-GREEN, RED, ORANGE, GREY = (60, 160, 40), (40, 40, 220), (0, 140, 255), (150, 150, 150)
+Colour = tuple[int, int, int]
+DARK, WHITE, YELLOW = (32, 32, 32), (255, 255, 255), (255, 230, 0)
+GREEN, RED, ORANGE, GREY = (40, 160, 60), (220, 40, 40), (255, 140, 0), (150, 150, 150)
 
 
 def draw_photo(
@@ -34,57 +44,99 @@ def draw_photo(
     long_side: int = LONG_SIDE,
 ) -> bytes:
     """The annotated photo as JPEG, with a legend where it is wide enough to be read."""
-    image, labels = scaled(pixels, long_side), photo.labels
-    _draw_links(image, labels, found)
-    _draw_boxes(image, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
-    _draw_boxes(image, detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
+    from PIL.ImageDraw import Draw
+
+    picture, labels = _resized(pixels, long_side), photo.labels
+    draw = Draw(picture)
+    _draw_links(draw, labels, found)
+    _draw_boxes(draw, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
+    _draw_boxes(draw, detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
     if long_side == LONG_SIDE:
-        image = with_legend(image, f"{photo.name}   {LEGEND}")
-    return jpeg(image)
+        picture = _with_legend(picture, f"{photo.name}   {LEGEND}")
+    return _encoded(picture)
 
 
 def scaled(image: Image, long_side: int) -> Image:
     """A copy with the given longer side."""
-    import cv2
+    return _pixels(_resized(image, long_side))
+
+
+def with_caption(image: Image, *lines: str) -> Pillow.Image:
+    """A copy with lines of text over its upper edge; MLflow's grid cuts off what hangs below a picture."""
+    from PIL.ImageDraw import Draw
+
+    captioned = _picture(image)
+    draw = Draw(captioned)
+    draw.rectangle((0, 0, captioned.width, 20 * len(lines) + 3), fill=DARK)
+    for number, line in enumerate(lines, start=1):
+        draw.text((6, 20 * number - 5), line, WHITE, _font(13), anchor="ls")
+    return captioned
+
+
+def jpeg(image: Image) -> bytes:
+    """The picture as JPEG."""
+    return _encoded(_picture(image))
+
+
+def outline(image: Image, start: tuple[int, int], end: tuple[int, int]) -> Image:
+    """A copy with a rectangle that shows on light and on dark."""
+    from PIL.ImageDraw import Draw
+
+    picture = _picture(image)
+    draw = Draw(picture)
+    for border, colour, thickness in ((2, (0, 0, 0), 5), (1, YELLOW, 3)):
+        draw.rectangle((*(v - border for v in start), *(v + border for v in end)), outline=colour, width=thickness)
+    return _pixels(picture)
+
+
+def _picture(image: Image) -> Pillow.Image:
+    from PIL import Image as Pillow
+
+    return Pillow.fromarray(np.ascontiguousarray(image[:, :, ::-1]))
+
+
+def _pixels(picture: Pillow.Image) -> Image:
+    return np.ascontiguousarray(np.asarray(picture)[:, :, ::-1])
+
+
+def _resized(image: Image, long_side: int) -> Pillow.Image:
+    from PIL.Image import Resampling
 
     height, width = image.shape[:2]
     factor = long_side / max(height, width)
     size = max(1, round(width * factor)), max(1, round(height * factor))
-    how = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(image, size, interpolation=how), dtype=np.uint8)
+    return _picture(image).resize(size, Resampling.BOX if factor < 1 else Resampling.BICUBIC)
 
 
-def with_legend(image: Image, text: str) -> Image:
+def _with_legend(picture: Pillow.Image, text: str) -> Pillow.Image:
     """The picture with a line of white text on black above it."""
-    import cv2
+    from PIL import Image as Pillow
+    from PIL.ImageDraw import Draw
 
-    framed = cv2.copyMakeBorder(image, 34, 0, 0, 0, cv2.BORDER_CONSTANT, value=DARK)
-    cv2.putText(framed, text, (10, 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (255, 255, 255), 1, cv2.LINE_AA)
-    return np.asarray(framed, dtype=np.uint8)
-
-
-def with_caption(image: Image, *lines: str) -> Image:
-    """A copy with lines of text over its upper edge; MLflow's grid cuts off what hangs below a picture."""
-    import cv2
-
-    captioned = image.copy()
-    captioned[: 20 * len(lines) + 4] = DARK
-    for number, line in enumerate(lines, start=1):
-        place = (6, 20 * number - 5)
-        cv2.putText(captioned, line, place, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (255, 255, 255), 1, cv2.LINE_AA)
-    return captioned
+    framed = Pillow.new("RGB", (picture.width, picture.height + 34), DARK)
+    framed.paste(picture, (0, 34))
+    Draw(framed).text((10, 23), text, WHITE, _font(17), anchor="ls")
+    return framed
 
 
-def jpeg(image: Image, quality: int = 85) -> bytes:
-    """The picture as JPEG."""
-    import cv2
+def _encoded(picture: Pillow.Image) -> bytes:
+    content = io.BytesIO()
+    picture.save(content, "JPEG", quality=85)
+    return content.getvalue()
 
-    _, encoded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return encoded.tobytes()
+
+@lru_cache
+def _font(size: int) -> FreeTypeFont:
+    """The font that Pillow carries."""
+    from PIL import ImageFont
+
+    font = ImageFont.load_default(size)
+    assert isinstance(font, ImageFont.FreeTypeFont), "every wheel of Pillow has FreeType"
+    return font
 
 
 def _draw_boxes(
-    image: Image,
+    draw: ImageDraw,
     outcome: Detection,
     labels: Sequence[BibBox | FaceBox],
     predictions: Sequence[BibBox | FaceBox],
@@ -92,55 +144,45 @@ def _draw_boxes(
     for row, label in enumerate(labels):
         found = outcome.matches.prediction_of[row]
         if not outcome.is_target[row]:
-            _box(image, label, GREY, 1, label.scope)
+            _box(draw, label, GREY, 1, label.scope)
         elif found < 0:
-            _box(image, label, RED, 3, f"MISSED {_name(label)}")
+            _box(draw, label, RED, 5, f"MISSED {_name(label)}")
         else:
             read, expected = _name(predictions[found]), _name(label)
             wrong = isinstance(label, BibBox) and read != expected and is_complete(label.number)
-            _box(image, label, RED if wrong else GREEN, 2, f"read {read}, is {expected}" if wrong else expected)
+            _box(draw, label, RED if wrong else GREEN, 3, f"read {read}, is {expected}" if wrong else expected)
     for row, prediction in enumerate(predictions if outcome.labeled.all() else ()):
         if not outcome.matches.matched[row]:
             word = "ignored" if outcome.ignored[row] else "FALSE"
-            _box(image, prediction, GREY if outcome.ignored[row] else ORANGE, 2, f"{word} {_name(prediction)}")
+            _box(draw, prediction, GREY if outcome.ignored[row] else ORANGE, 3, f"{word} {_name(prediction)}")
 
 
 def _name(box: BibBox | FaceBox) -> str:
     return (box.number or "bib") if isinstance(box, BibBox) else "face"
 
 
-def _draw_links(image: Image, labels: PhotoLabels, found: PhotoPrediction) -> None:
+def _draw_links(draw: ImageDraw, labels: PhotoLabels, found: PhotoPrediction) -> None:
     """Labelled links as broad green lines, proposed ones as thin orange lines on top of them."""
-    import cv2
-
-    for side, colour, width in ((labels, GREEN, 6), (found, ORANGE, 2)):
+    for side, colour, width in ((labels, GREEN, 6), (found, ORANGE, 3)):
         bibs, faces = side.bibs or (), side.faces or ()
         for link in side.links or ():
-            start, end = _centre(image, bibs[link.bib_index]), _centre(image, faces[link.face_index])
-            cv2.line(image, start, end, colour, width, cv2.LINE_AA)
+            ends = _centre(draw, bibs[link.bib_index]), _centre(draw, faces[link.face_index])
+            draw.line(ends, colour, width)
 
 
-def _centre(image: Image, box: BibBox | FaceBox) -> tuple[int, int]:
-    height, width = image.shape[:2]
-    return round((box.x + box.w / 2) * width), round((box.y + box.h / 2) * height)
+def _centre(draw: ImageDraw, box: BibBox | FaceBox) -> tuple[float, float]:
+    width, height = draw.im.size
+    return (box.x + box.w / 2) * width, (box.y + box.h / 2) * height
 
 
-def _box(image: Image, box: BibBox | FaceBox, colour: tuple[int, int, int], thickness: int, text: str) -> None:
-    import cv2
-
-    height, width = image.shape[:2]
+def _box(draw: ImageDraw, box: BibBox | FaceBox, colour: Colour, thickness: int, text: str) -> None:
+    width, height = draw.im.size
     left, top = round(box.x * width), round(box.y * height)
     right, bottom = round((box.x + box.w) * width), round((box.y + box.h) * height)
-    cv2.rectangle(image, (left, top), (right, bottom), colour, thickness)
-    (text_width, text_height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.5, 1)
+    border = thickness // 2  # half of the line lies outside of the box
+    draw.rectangle((left - border, top - border, right + border, bottom + border), outline=colour, width=thickness)
+    font = _font(14)
+    text_width, text_height = round(font.getlength(text)), 11
     left, base = min(left, width - text_width), top - 4 if top - 4 > text_height else bottom + text_height + 4
-    cv2.rectangle(image, (left, base - text_height - 2), (left + text_width, base + 4), colour, -1)
-    cv2.putText(image, text, (left, base), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)
-
-
-def outline(image: Image, start: tuple[int, int], end: tuple[int, int]) -> None:
-    """A rectangle that shows on light and on dark."""
-    import cv2
-
-    cv2.rectangle(image, start, end, (0, 0, 0), 4)
-    cv2.rectangle(image, start, end, (0, 230, 255), 2)
+    draw.rectangle((left, base - text_height - 2, left + text_width, base + 4), fill=colour)
+    draw.text((left, base), text, WHITE, font, anchor="ls")

@@ -19,7 +19,7 @@ from harness.types import PhotoLabels, PhotoPrediction
 
 @dataclass(frozen=True)
 class EvaluatedPhoto:
-    """A photo with what the pipeline said about it, the seconds that each stage took and how often the cache helped."""
+    """A photo with what the pipeline said about it, the seconds of what was computed and how often the cache helped."""
 
     photo: ReferencePhoto
     prediction: PhotoPrediction
@@ -27,6 +27,7 @@ class EvaluatedPhoto:
     hits: Mapping[str, int]
     misses: Mapping[str, int]
     steps: Mapping[str, int]
+    cpu_seconds: float = 0.0
 
     @property
     def name(self) -> str:
@@ -67,7 +68,8 @@ def predict(
         except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
             failed.append(FailedPhoto(photo, f"{type(error).__name__}: {error}", traceback.format_exc()))
         else:
-            evaluated.append(EvaluatedPhoto(photo, prediction, look.seconds, look.hits, look.misses, look.steps))
+            costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
+            evaluated.append(EvaluatedPhoto(photo, prediction, *costs))
     if cache:
         cache.prune()
     return tuple(evaluated), tuple(failed)

@@ -1,12 +1,20 @@
-"""From predictions to scorecards. A new scorecard of photos is one file in `scoring/` and one line in `SCORECARDS`."""
+"""From predictions to scorecards. A new scorecard of photos is one file in `scoring/` and one line in `SCORECARDS`.
+
+Scorecards from outside are functions of the same form, which `scoring.cards` names by their dotted names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from harness.base.errors import ConfigError
+from harness.base.objects import import_named
+from harness.references.sets import ReferencePhoto
 from harness.scoring import (
     ApPhoto,
     Behaviour,
@@ -19,6 +27,7 @@ from harness.scoring import (
     bib_behaviour,
     face_behaviour,
     intervals,
+    number_status,
     slice_bibs,
     slice_faces,
     tally_bib_errors,
@@ -50,14 +59,102 @@ SCORECARDS: tuple[ScorePhotos, ...] = (
 )
 
 
+#: What a program may or may not predict. Without it, these counts of these scorecards are unknown.
+BIBS, FACES, LINKS, NUMBERS = "bibs", "faces", "links", "numbers"
+_ABOUT_NUMBERS = {"bib": ("ocr_correct", "ocr_total", "ocr_partial"), "bib_errors": ("wrong_text",)}
+_ABOUT = {
+    BIBS: ("number", "bib", "bib_errors", "link"),
+    FACES: ("face", "face_errors", "link"),
+    LINKS: ("link",),
+    NUMBERS: ("number",),
+}
+
+#: Thresholds for when there is nothing to score.
+_NO_OVERLAP = Thresholds(1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class PhotoScoring(Thresholds):
+    """How photos are scored: the thresholds, and scorecards from outside by the dotted names of their functions."""
+
+    cards: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = [score((), (), self).declared.name for score in SCORECARDS] if self.cards else []
+        for card, score in zip(self.cards, self.own_scorecards, strict=True):
+            name = _declared_by(card, score, self).name
+            if name in (*names, SPEED.name):
+                raise ConfigError(f"scoring.cards: {card}: there is a scorecard called {name} already")
+            names.append(name)
+
+    @cached_property
+    def own_scorecards(self) -> tuple[ScorePhotos, ...]:
+        """The functions that `cards` names."""
+        return tuple(_imported(card) for card in self.cards)
+
+    @property
+    def named_modules(self) -> frozenset[str]:
+        """The modules of those functions, for the key of a run: that which is named, and that which it is made in."""
+        named = {name for card in self.cards for name in _prefixes(card) if name in sys.modules}
+        return frozenset(named | {score.__module__ for score in self.own_scorecards if hasattr(score, "__module__")})
+
+    def thresholds(self) -> dict[str, float]:
+        """The thresholds alone."""
+        return {"bib_iou": self.bib_iou, "face_iou": self.face_iou}
+
+
+def _prefixes(dotted: str) -> Iterator[str]:
+    while "." in dotted:
+        dotted = dotted.rpartition(".")[0]
+        yield dotted
+
+
+def _imported(card: str) -> ScorePhotos:
+    found = import_named(card, "scoring.cards")
+    if not callable(found) or isinstance(found, type):
+        raise ConfigError(f"scoring.cards: {card} is no function; {_EXPECTED}")
+    score: ScorePhotos = found
+    return score
+
+
+_EXPECTED = "expected one that takes labels, predictions and thresholds and returns ItemCounts"
+
+
+def _declared_by(card: str, score: ScorePhotos, thresholds: Thresholds) -> Declaration:
+    """What a scorecard from outside declares, which it says when it is asked about no photos."""
+    try:
+        counts = score((), (), thresholds)
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"scoring.cards: {card} raised {told} for no photos; {_EXPECTED}") from error
+    if not isinstance(counts, ItemCounts):
+        raise ConfigError(f"scoring.cards: {card} returned {type(counts).__name__}; {_EXPECTED}")
+    return counts.declared
+
+
+def scorecards(thresholds: Thresholds) -> tuple[ScorePhotos, ...]:
+    """The scorecards of photos, ours first."""
+    own = thresholds.own_scorecards if isinstance(thresholds, PhotoScoring) else ()
+    return (*SCORECARDS, *own)
+
+
 @dataclass(frozen=True)
 class Scores:
-    """The scorecards of photos item by item, recall by tag, and how bibs and faces depend on their scores."""
+    """The scorecards of photos item by item, recall by tag, and how bibs and faces depend on their scores. `absent` is
+    what the predictions do not speak about, `groups` the group of each photo."""
 
     cards: Mapping[str, ItemCounts]
     slices: tuple[Slice, ...]
     behaviours: Mapping[str, Behaviour]
     figures: Mapping[str, float]
+    absent: frozenset[str] = frozenset()
+    groups: tuple[str, ...] = ()
+
+    def status(self, photo: EvaluatedPhoto) -> str:
+        """PASS, PARTIAL or MISS for the numbers of a photo; n/a where no numbers are predicted."""
+        unread = self.absent & {BIBS, NUMBERS}
+        return "n/a" if unread else str(number_status(photo.labels, photo.prediction))
 
     def counted(self) -> dict[str, Counted]:
         """The scorecards over all photos, each with those of the figures that it declares."""
@@ -65,35 +162,57 @@ class Scores:
             SPEED.name: Counted(SPEED, {}, _declared_of(SPEED, self.figures))
         }
 
-    def intervals(self, seed: int) -> dict[str, Interval]:
+    def intervals(self) -> dict[str, Interval]:
         """An interval for each rate, by metric name."""
-        return {metric: found for card in self.cards.values() for metric, found in intervals(card, seed).items()}
+        return {metric: each for card in self.cards.values() for metric, each in intervals(card, self.groups).items()}
 
 
-def declared() -> tuple[Declaration, ...]:
+def declared(thresholds: Thresholds = _NO_OVERLAP) -> tuple[Declaration, ...]:
     """What the scorecards of photos declare."""
-    nothing = Thresholds(1.0, 1.0)
-    return (*(score((), (), nothing).declared for score in SCORECARDS), SPEED)
+    return (*(score((), (), thresholds).declared for score in scorecards(thresholds)), SPEED)
 
 
 def score_cards(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds) -> dict[str, ItemCounts]:
     """Every scorecard item by item, by its name."""
     labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
-    cards = [score(labels, found, thresholds) for score in SCORECARDS]
+    cards = [score(labels, found, thresholds) for score in scorecards(thresholds)]
     return {card.declared.name: card for card in cards}
 
 
-def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds) -> Scores:
-    """All that is scored on photos."""
+def judged(photo: ReferencePhoto, absent: frozenset[str]) -> ReferencePhoto:
+    """A photo with only those labels that the predictions speak about: by the others nobody is judged."""
+    if NUMBERS in absent:
+        photo = replace(photo, bibs=tuple(replace(box, number=None) for box in photo.bibs))
+    return replace(
+        photo,
+        bib_labeled=photo.bib_labeled and BIBS not in absent,
+        face_labeled=photo.face_labeled and FACES not in absent,
+        links=None if LINKS in absent else photo.links,
+    )
+
+
+def _without(cards: Mapping[str, ItemCounts], absent: frozenset[str]) -> dict[str, ItemCounts]:
+    """The scorecards without the counts that the predictions do not speak about."""
+    whole = {name for what in absent for name in _ABOUT[what]}
+    known = {name: card.without(card.columns) if name in whole else card for name, card in cards.items()}
+    if NUMBERS in absent:
+        known |= {name: known[name].without(counts) for name, counts in _ABOUT_NUMBERS.items()}
+    return known
+
+
+def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, absent: frozenset[str] = frozenset()) -> Scores:
+    """All that is scored on photos, whose labels are those that are `judged`; what is `absent` is n/a."""
     labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
     return Scores(
-        cards=score_cards(photos, thresholds),
+        cards=_without(score_cards(photos, thresholds), absent),
         slices=slice_bibs(labels, found, thresholds.bib_iou) + slice_faces(labels, found, thresholds.face_iou),
         behaviours={
             "bib": bib_behaviour(labels, found, thresholds.bib_iou),
             "face": face_behaviour(labels, found, thresholds.face_iou),
         },
         figures=_precisions(labels, found) | speed(photos),
+        absent=absent,
+        groups=tuple(photo.photo.group for photo in photos),
     )
 
 
@@ -101,8 +220,16 @@ def _declared_of(card: Declaration, figures: Mapping[str, float]) -> dict[str, f
     return {figure.metric: figures[figure.metric] for figure in card.figures if figure.metric in figures}
 
 
+def timed(photos: Sequence[EvaluatedPhoto]) -> bool:
+    """Whether there are seconds, and every answer was computed in this run, so that they are those of this run."""
+    return any(photo.seconds for photo in photos) and not any(photo.hits for photo in photos)
+
+
 def speed(photos: Sequence[EvaluatedPhoto]) -> dict[str, float]:
-    """How long the pipeline took, and how many photos it does in a second."""
+    """How long the pipeline took, and how many photos it does in a second; nothing where the cache has answered, or
+    nobody took the time."""
+    if not timed(photos):
+        return {}
     seconds = sum(sum(photo.seconds.values()) for photo in photos)
     return {SECONDS: seconds} | ({PHOTOS_PER_SECOND: len(photos) / seconds} if seconds else {})
 

@@ -12,7 +12,7 @@ from harness.report.html import Inlined, render
 from harness.runs.comparison import Comparison
 from harness.runs.plan import Showing, Shown, Table
 from harness.runs.suspects import Suspect
-from harness.scoring import BibErrorScorecard, FaceErrorScorecard, LinkScorecard, number_status
+from harness.scoring import BibErrorScorecard, FaceErrorScorecard, LinkScorecard
 from harness.scoring.cards import Counted
 from harness.scoring.detection import Thresholds
 from harness.scoring.links import CAUSES
@@ -23,7 +23,7 @@ from harness.tasks.photos.grid import write_grid
 from harness.tasks.photos.mistakes import ReadPhoto, mistakes
 from harness.tasks.photos.pictures import draw_photo, jpeg
 from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto
-from harness.tasks.photos.scores import Scores
+from harness.tasks.photos.scores import Scores, timed
 from harness.types import BibBox, PhotoPrediction
 
 PICTURE_SIDE = 720
@@ -47,11 +47,12 @@ def show_photos(
     thresholds: Thresholds,
     suspects: Sequence[Suspect],
     read_photo: ReadPhoto,
+    notes: Sequence[str] = (),
 ) -> Shown:
-    """Write pictures and figures into the folder, and make the photos' part of the report."""
+    """Write pictures and figures into the folder, and make the photos' part of the report, `notes` first."""
     folder, comparison = showing.folder, showing.comparison
     gallery = make_gallery(photos, scores.cards, comparison, suspects, thresholds, read_photo)
-    for rank, photo in enumerate(gallery.worst, start=1):
+    for rank, photo in enumerate((photo for photo in gallery.worst if photo.sha256 in gallery.shots), start=1):
         picture = draw_photo(photo.photo, photo.prediction, gallery.shots[photo.sha256].whole, thresholds)
         (folder / f"worst_{rank}.jpg").write_bytes(picture)
     tags = write_grid(folder, gallery.mistakes, gallery.shots)
@@ -59,12 +60,12 @@ def show_photos(
     errors = {
         what: kind.from_dict(cards[kind.DECLARED.name].counts)
         for what, kind in (("bib", BibErrorScorecard), ("face", FaceErrorScorecard))
-        if kind.DECLARED.name in cards
+        if kind.DECLARED.name in cards and cards[kind.DECLARED.name].counts
     }
     figures = run_figures(scores.behaviours, scores.slices, errors)
     write_pictures(folder, figures)
     left_out = max(0, len(suspects) - MOST_SUSPECTS)
-    return Shown(_html(photos, cards, thresholds, comparison, gallery, figures, left_out), tags)
+    return Shown(_html(photos, cards, thresholds, comparison, gallery, figures, left_out, notes), tags)
 
 
 def _html(
@@ -75,17 +76,19 @@ def _html(
     gallery: Gallery,
     figures: Sequence[Picture],
     suspects_left_out: int,
+    notes: Sequence[str],
 ) -> str:
     drawn = _Drawn(photos, thresholds, comparison, gallery)
     links = cards.get(LinkScorecard.DECLARED.name)
     return render(
         "photos.html",
         legend=LEGEND,
+        notes=notes,
         compared=comparison is not None,
         broken=list(drawn.changed(gallery.broken)),
         fixed=list(drawn.changed(gallery.fixed)),
         worst=[drawn.worst(photo) for photo in gallery.worst],
-        linked=links is not None,
+        linked=links is not None and bool(links.counts),
         causes=list(_causes(links)) if links else [],
         figures={figure.name: {"svg": Markup(figure.svg)} for figure in figures},  # made here, escaped by matplotlib
         suspects=list(drawn.suspects()),
@@ -149,15 +152,16 @@ def photo_table(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto],
     everyone = [*(item.photo for item in photos), *(item.photo for item in failed)]
     table: dict[str, list[Any]] = {
         "photo": [photo.name for photo in everyone],
-        "status": [str(number_status(item.labels, item.prediction)) for item in photos] + ["FAILED"] * len(failed),
+        "status": [scores.status(item) for item in photos] + ["FAILED"] * len(failed),
         "expected": [" ".join(sorted(expected_numbers(photo.labels))) for photo in everyone],
         "read": [" ".join(sorted(read_numbers(item.prediction))) for item in photos] + gap,
     }
     for name, card in scores.cards.items():
-        if (ledger := card.declared.ledger) is not None:
+        if (ledger := card.declared.ledger) is not None and ledger.found in card.columns:
             for short, count in (("tp", ledger.found), ("fp", ledger.invented), ("fn", ledger.missed)):
                 table[f"{name}_{short}"] = [*card.columns[count].tolist(), *gap]
-    table["seconds"] = [round(sum(item.seconds.values()), 3) for item in photos] + gap
+    clock = timed(photos)
+    table["seconds"] = [round(sum(item.seconds.values()), 3) if clock else None for item in photos] + gap
     table["error"] = [None] * len(photos) + [item.reason for item in failed]
     table["sha256"] = [photo.sha256 for photo in everyone]
     return table

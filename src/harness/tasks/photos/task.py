@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
@@ -14,14 +14,22 @@ from harness.pipeline.cache import CacheConfig
 from harness.references.photos import read_photo
 from harness.references.sets import ReferenceSet
 from harness.runs.archive import PHOTOS, FailedItem, Item, PhotoDetail, TaskData, TaskRun, item_rows
-from harness.runs.plan import Show, Showing, Shown, TaskResult
-from harness.runs.suspects import suspects_among, witnesses_of
-from harness.scoring import Declaration, number_status
-from harness.scoring.detection import Thresholds
+from harness.runs.looks import Holdout
+from harness.runs.plan import MEASURED_TAG, REPAIRED, Show, Showing, Shown, TaskResult
+from harness.runs.suspects import predictions_of, suspects_among, witnesses_of
+from harness.scoring import Declaration
 from harness.scoring.numbers import expected_numbers, read_numbers
+from harness.scoring.speed import stage_seconds
+from harness.tasks.photos import evidence
+from harness.tasks.photos.audit import audit
 from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto, predict
-from harness.tasks.photos.scores import Scores, declared, score
+from harness.tasks.photos.scores import PhotoScoring, Scores, declared, score, timed
 from harness.tasks.photos.section import photo_table, show_photos
+from harness.tasks.photos.timing import timing_pass
+from harness.types import Split
+
+#: The photos that were evaluated, and those that failed.
+Predicted = tuple[Sequence[EvaluatedPhoto], Sequence[FailedPhoto]]
 
 
 class ReferenceSource(Protocol):
@@ -32,13 +40,11 @@ class ReferenceSource(Protocol):
 
 
 @dataclass(frozen=True)
-class PhotosTask:
-    """The pipeline on the photos of a reference set."""
+class ReferencePhotosTask:
+    """Predictions for the photos of a reference set, judged by its labels; who predicts is up to the subclass."""
 
     source: ReferenceSource
-    pipeline: Pipeline
-    scoring: Thresholds
-    cache: CacheConfig
+    scoring: PhotoScoring
 
     name = PHOTOS
 
@@ -49,19 +55,79 @@ class PhotosTask:
 
     def declares(self) -> tuple[Declaration, ...]:
         """The scorecards of photos."""
-        return declared()
+        return declared(self.scoring)
 
     def data(self) -> TaskData:
         """The reference set."""
         return TaskData(self.references.name, self.references.split, self.references.digest)
 
+    def holdout(self) -> Holdout | None:
+        """The photos of the holdout among those that are evaluated."""
+        found = frozenset(photo.sha256 for photo in self.references.photos if photo.split == Split.HOLDOUT)
+        alone = len(found) == len(self.references.photos)
+        return Holdout(self.references.root, found, alone) if found else None
+
+    @property
+    def made_by(self) -> evidence.MadeBy:
+        """What makes the predictions, where that is known: labels that came from the same are told."""
+        return {}
+
+    @cached_property
+    def accepted(self) -> Mapping[str, evidence.Accepted]:
+        """How many of the labels the judged model has made itself."""
+        return evidence.accepted(self.references.photos, self.made_by)
+
     def inputs(self) -> list[str]:
-        """The weights of the models."""
-        return [model.sha256 for model in self.pipeline.models]
+        """Which photos belong together, and which labels the model has made itself."""
+        return [evidence.evidence_key(self.references, self.accepted)]
 
     def thresholds(self) -> Mapping[str, float]:
         """At which overlap boxes match."""
-        return asdict(self.scoring)
+        return self.scoring.thresholds()
+
+    def scored(
+        self,
+        folder: Path,
+        predicted: Predicted,
+        absent: frozenset[str] = frozenset(),
+        notes: Sequence[str] = (),
+    ) -> TaskResult:
+        """What predictions come to, and how that is shown. `absent` is what they do not speak about; `notes` are told
+        in the terminal and in the report."""
+        photos, failed = predicted
+        scores = score(photos, self.scoring, absent)
+        notes = [*notes, *evidence.notes(self.references.groups, self.accepted)]
+        if failed:
+            reasons = "\n".join(f"{item.photo.name}: {item.reason}\n{item.details}" for item in failed)
+            (folder / "failed_photos.txt").write_text(reasons)
+
+        def show(showing: Showing) -> Shown:
+            labels = {item.sha256: item.labels for item in photos}
+            own = {item.sha256: item.prediction for item in photos}
+            witnesses = witnesses_of([own, *predictions_of(showing.recent)])
+            suspects = suspects_among(labels, witnesses, self.scoring)
+            return show_photos(showing, photos, scores, self.scoring, suspects, read_photo, notes)
+
+        result = photos_result(self.data(), photos, failed, scores, show)
+        told = evidence.tags(self.references.groups, self.accepted)
+        return replace(result, kept=replace(result.kept, text="\n".join(notes)), tags={**result.tags, **told})
+
+
+@dataclass(frozen=True)
+class PhotosTask(ReferencePhotosTask):
+    """The pipeline on the photos of a reference set."""
+
+    pipeline: Pipeline
+    cache: CacheConfig
+
+    @property
+    def made_by(self) -> evidence.MadeBy:
+        """The backends and models of the pipeline."""
+        return evidence.made_by(self.pipeline)
+
+    def inputs(self) -> list[str]:
+        """The weights of the models, and what the photos and labels are worth."""
+        return [*super().inputs(), *(model.sha256 for model in self.pipeline.models)]
 
     def tags(self) -> Mapping[str, str]:
         """The models with their licences."""
@@ -72,22 +138,20 @@ class PhotosTask:
         """Open the models."""
         self.pipeline.load()
 
-    def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:
+    def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Predict, score, and say how both are shown."""
-        photos, failed = predict(self.pipeline, self.references.photos, self.cache.open(), quiet)
-        scores = score(photos, self.scoring)
-        if failed:
-            reasons = "\n".join(f"{item.photo.name}: {item.reason}\n{item.details}" for item in failed)
-            (folder / "failed_photos.txt").write_text(reasons)
-
-        def show(showing: Showing) -> Shown:
-            labels = {item.sha256: item.labels for item in photos}
-            own = {item.sha256: item.prediction for item in photos}
-            witnesses = witnesses_of([own, *(run.predictions() for run in showing.recent)])
-            suspects = suspects_among(labels, witnesses, self.scoring)
-            return show_photos(showing, photos, scores, self.scoring, suspects, read_photo)
-
-        return photos_result(self.data(), photos, failed, scores, seed, show)
+        cache = self.cache.open()
+        photos, failed = predict(self.pipeline, self.references.photos, cache, quiet)
+        result = self.scored(folder, (photos, failed))
+        if cache is None:
+            return result
+        if cache.repaired:
+            result = replace(result, metrics={**result.metrics, REPAIRED: cache.repaired})
+        if timed(photos):
+            return result
+        cached = self.cache.audit and any(photo.hits for photo in photos)
+        check = partial(audit, self.pipeline, photos, cache, self.cache.audit) if cached else None
+        return replace(result, timing=timing_pass(self.pipeline, photos), audit=check)
 
 
 def photos_result(
@@ -95,29 +159,32 @@ def photos_result(
     photos: Sequence[EvaluatedPhoto],
     failed: Sequence[FailedPhoto],
     scores: Scores,
-    seed: int,
     show: Show | None,
 ) -> TaskResult:
     """What the photos come to."""
     counts = item_rows({name: card.by_item() for name, card in scores.cards.items()}, len(photos))
-    predictions = hashlib.sha256()
+    predictions, clock = hashlib.sha256(), timed(photos)
     for photo in photos:
         predictions.update(repr((photo.sha256, photo.prediction)).encode())
+    if scores.absent:
+        predictions.update(repr(sorted(scores.absent)).encode())
     return TaskResult(
         kept=TaskRun(
             data=data,
             noun="photo",
             items=tuple(
-                Item(photo.sha256, photo.name, own, photo=_detail(photo))
+                Item(photo.sha256, photo.name, own, photo.photo.group, _detail(photo, scores, clock))
                 for photo, own in zip(photos, counts, strict=True)
             ),
             failed=tuple(FailedItem(item.photo.sha256, item.photo.name, item.reason) for item in failed),
             cards=scores.counted(),
-            intervals=scores.intervals(seed),
+            intervals=scores.intervals(),
             slices=scores.slices,
+            absent=tuple(sorted(scores.absent)),
         ),
         predictions=predictions.hexdigest(),
         metrics=_costs(photos, failed) | _calibration(scores),
+        tags={MEASURED_TAG: "in this run"} if photos and clock else {},
         curves={name: steps for what, item in scores.behaviours.items() for name, steps in item.metrics(what).items()},
         tables={"photos.json": photo_table(photos, failed, scores)},
         idle_steps=tuple(step for step, n in _sum(photo.steps for photo in photos).items() if not n),
@@ -125,20 +192,22 @@ def photos_result(
     )
 
 
-def _detail(photo: EvaluatedPhoto) -> PhotoDetail:
+def _detail(photo: EvaluatedPhoto, scores: Scores, clock: bool) -> PhotoDetail:
     return PhotoDetail(
-        status=str(number_status(photo.labels, photo.prediction)),
+        status=scores.status(photo),
         expected=tuple(sorted(expected_numbers(photo.labels))),
         read=tuple(sorted(read_numbers(photo.prediction))),
-        seconds=sum(photo.seconds.values()),
+        seconds=sum(photo.seconds.values()) if clock else None,
         prediction=photo.prediction,
     )
 
 
 def _costs(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto]) -> dict[str, float]:
-    """The seconds of each stage, how often the cache helped, and how many photos were evaluated."""
+    """The seconds of each stage where all were computed in this run, how often the cache helped, and how many photos
+    were evaluated."""
     costs: dict[str, float] = {}
-    costs |= {f"runtime/{stage}_seconds": total for stage, total in _sum(item.seconds for item in photos).items()}
+    if timed(photos):
+        costs |= {stage_seconds(stage): total for stage, total in _sum(item.seconds for item in photos).items()}
     costs |= {f"cache/{stage}_hits": total for stage, total in _sum(item.hits for item in photos).items()}
     costs |= {f"cache/{stage}_misses": total for stage, total in _sum(item.misses for item in photos).items()}
     return costs | {"count/evaluated": len(photos), "count/failed": len(failed)}

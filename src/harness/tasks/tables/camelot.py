@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from harness.base.extras import need
 from harness.tasks.tables.files import Extraction
-from harness.tasks.tables.methods import extraction, not_installed
+from harness.tasks.tables.methods import extraction
 
 #: Settings that a flavor knows beside those that all know.
 _TEXT = ("edge_tol", "row_tol", "column_tol")
@@ -41,10 +42,8 @@ class Camelot:
 
     def extract(self, content: bytes, pages: Sequence[int]) -> list[Extraction]:
         """The tables of the pages, in camelot's order."""
-        try:
-            from camelot.io import read_pdf
-        except ImportError as error:
-            raise not_installed(error) from error
+        need("tables", "camelot")
+        from camelot.io import read_pdf
 
         given = {key: getattr(self, key) for key in (*_SETTINGS[self.flavor], "split_text")}
         settings = {key: value for key, value in given.items() if value is not None}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from harness.base.errors import TableError
+from harness.base.extras import need
 from harness.tasks.tables.files import Bbox, Extraction, Line
 
 
@@ -28,10 +29,9 @@ def extraction(method: str, page: int, bbox: Bbox, lines: Sequence[Sequence[str 
 
 def count_pages(content: bytes) -> int:
     """How many pages a PDF has. Raises TableError where it is broken or needs a password."""
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise not_installed(error) from error
+    need("tables", "pypdfium2")
+    import pypdfium2
+
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
@@ -40,11 +40,6 @@ def count_pages(content: bytes) -> int:
         raise TableError(f"not a PDF that can be read ({error})") from error
     with document:
         return len(document)
-
-
-def not_installed(error: ImportError) -> TableError:
-    """For packages that come with an extra."""
-    return TableError(f"tables need more packages ({error}); install them with: pip install 'harness[tables]'")
 
 
 def _line(cells: Sequence[str | None]) -> Line:

@@ -9,8 +9,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from harness.base.extras import need
 from harness.tasks.tables.files import Extraction
-from harness.tasks.tables.methods import extraction, not_installed
+from harness.tasks.tables.methods import extraction
 
 Strategy = Literal["lines", "lines_strict", "text"]
 #: A distance in points.
@@ -38,10 +39,8 @@ class Pdfplumber:
 
     def extract(self, content: bytes, pages: Sequence[int]) -> list[Extraction]:
         """The tables of the pages, in pdfplumber's order."""
-        try:
-            import pdfplumber
-        except ImportError as error:
-            raise not_installed(error) from error
+        need("tables", "pdfplumber")
+        import pdfplumber
 
         settings = {key: value for key, value in asdict(self).items() if key != "enabled"}
         found = []

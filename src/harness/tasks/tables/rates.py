@@ -41,9 +41,14 @@ def mean_rates(cards: Mapping[str, ItemCounts]) -> Means:
     }
 
 
-def table_intervals(cards: Mapping[str, ItemCounts], seed: int) -> dict[str, Interval]:
-    """A 95 % interval for each rate, by bootstrap over tables."""
-    return {metric: found for card in cards.values() for metric, found in intervals(card, seed).items()}
+def table_groups(evaluation: TableEvaluation) -> list[str]:
+    """The group of each table: tables of one PDF are alike. One that names no PDF is its own."""
+    return [scored.table.pdf or "" for scored in evaluation.tables]
+
+
+def table_intervals(cards: Mapping[str, ItemCounts], groups: Sequence[str]) -> dict[str, Interval]:
+    """A 95 % interval for each rate."""
+    return {metric: found for card in cards.values() for metric, found in intervals(card, groups).items()}
 
 
 def gains(evaluation: TableEvaluation, means: Means) -> dict[str, float]:

@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
 from harness.base.errors import ConfigError
+from harness.base.extras import need
 from harness.runs.archive import FailedItem, Item, TaskData, TaskRun, item_rows
 from harness.runs.plan import Shown, TaskResult
 from harness.scoring import Declaration, ItemCounts
@@ -21,9 +21,9 @@ from harness.tasks.tables.evaluation import TableEvaluation, evaluate_tables
 from harness.tasks.tables.extracting import digests, extract_tables, read_pdfs
 from harness.tasks.tables.files import GroundTruthTable, read_ground_truth, write_extractions
 from harness.tasks.tables.html import section, write_outputs
-from harness.tasks.tables.methods import Method, not_installed
+from harness.tasks.tables.methods import Method
 from harness.tasks.tables.pdfplumber import Pdfplumber
-from harness.tasks.tables.rates import declared, mean_rates, metrics, score_cards, table_intervals
+from harness.tasks.tables.rates import declared, mean_rates, metrics, score_cards, table_groups, table_intervals
 from harness.tasks.tables.summary import method_text
 
 EXTRACTIONS_FILE = "tables_extractions.jsonl"
@@ -96,11 +96,9 @@ class TableTask(ABC):
 
     def load(self) -> None:
         """Find the packages of the methods; there are no models to open."""
-        missing = [name for name in ("pypdfium2", *(it.name for it in self.methods)) if find_spec(name) is None]
-        if missing:
-            raise not_installed(ImportError(f"no {' and no '.join(missing)}"))
+        need("tables", "pypdfium2", *(method.name for method in self.methods))
 
-    def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:
+    def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Extract, match and score; a PDF on which a method fails takes its tables along."""
         methods = self.methods
         found = extract_tables(self.tables, self._folder, methods, self.min_iou, quiet)
@@ -117,7 +115,7 @@ class TableTask(ABC):
                 FailedItem(item.table.id, f"table {item.table.id}", item.reason) for item in evaluation.failed
             ),
             cards={name: card.total() for name, card in cards.items()},
-            intervals=table_intervals(cards, seed),
+            intervals=table_intervals(cards, table_groups(evaluation)),
             text=method_text(evaluation, means, self.note),
         )
         predictions = hashlib.sha256((folder / EXTRACTIONS_FILE).read_bytes()).hexdigest()
@@ -157,7 +155,8 @@ class TableSample(TableTask):
 def _items(evaluation: TableEvaluation, cards: Mapping[str, ItemCounts]) -> tuple[Item, ...]:
     ids = [scored.table.id for scored in evaluation.tables]
     counts = item_rows({name: card.by_item() for name, card in cards.items()}, len(ids))
-    return tuple(Item(one, one, own) for one, own in zip(ids, counts, strict=True))
+    groups = table_groups(evaluation)
+    return tuple(Item(one, one, own, group) for one, own, group in zip(ids, counts, groups, strict=True))
 
 
 def data_digest(tables: Iterable[GroundTruthTable], pdfs: Mapping[str, str]) -> str:

@@ -6,7 +6,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.base.cache import made_once, source_key
+from harness.base.cache import made_once
+from harness.base.code import source_key
 from harness.tasks.tables.files import GroundTruthTable, write_ground_truth
 from harness.tasks.tables.sample.contents import REMARKS, TABLES, SampleTable
 
@@ -24,7 +25,7 @@ _SHIFTS = (0.0, 2.5)
 
 def ensure_sample() -> Path:
     """The ground truth of the sample, with its PDF beside it, made now if it is not there yet."""
-    return made_once(f"tables-{source_key(__package__, ('matplotlib',))}", draw_sample) / GROUND_TRUTH
+    return made_once(f"tables-{source_key(__package__)}", draw_sample) / GROUND_TRUTH
 
 
 def draw_sample(folder: Path) -> None:

@@ -7,17 +7,18 @@ import secrets
 from pathlib import Path
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file, and make its name last too."""
-    replace_file(path, content)
+def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Replace a file, and make its name last too; `mode` says who may read it."""
+    replace_file(path, content, mode)
     sync_folder(path.parent)
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write beside, flush to disk, rename over `path`. The name lasts once its folder is synced."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
-        with beside.open("xb") as file:
+        with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

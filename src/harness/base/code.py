@@ -1,0 +1,397 @@
+"""Which code an answer comes from: the digest that keys are made of, so that edited code never shows old numbers.
+
+The code of a module is its own source and, transitively, that of every module that it imports, wherever the import
+stands: the syntax tree is walked, nothing is imported. Modules of an installed distribution stand for themselves by
+its name and version, and so does every distribution that it imports or requires in turn. All other modules are hashed
+by content, whoever wrote them: the user's folder, an editable install and the harness itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import inspect
+import json
+import os
+import platform
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, cached_property, lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import Distribution, distributions
+from importlib.resources import files
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from harness.base.cache import cache_dir
+from harness.base.errors import StaleCodeError
+
+#: The package that is always hashed by content, installed or not.
+_OWN = __name__.partition(".")[0]
+_STDLIB = tuple(Path(path).resolve() for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+#: Calls that import a module by its name.
+_IMPORTERS = frozenset({"import_module", "__import__"})
+#: Import statements of installed packages, at any depth. Good enough to tell which distributions they use.
+_STATEMENT = re.compile(rb"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([^\n#;(]+))", re.M)
+_NOT_IN_USE = frozenset({"test", "tests", "conftest.py"})
+_RECORDED = re.compile(r"^\"?([^/,\"\n]+?)(?:\.[^/,\n]*)?(?:/[^\n]*?)?\.(?:py|so|pyd)\"?,", re.M)
+_REQUIRED = re.compile(r"^[A-Za-z0-9._-]+")
+
+#: What each source file held when this process first looked at it. Python does not load a module twice, so a file that
+#: has changed since is not the code that runs.
+_FIRST_SEEN: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code behind one or more modules: hashes of sources by module, versions of distributions by name.
+
+    `direct` are the distributions that the sources themselves import; `files` says where each source is.
+    """
+
+    sources: Mapping[str, str]
+    distributions: Mapping[str, str]
+    direct: frozenset[str] = frozenset()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all of it. Python's own version stands for its standard library."""
+        parts = [platform.python_version(), sorted(self.sources.items()), sorted(self.distributions.items())]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    @property
+    def outside(self) -> dict[str, Path]:
+        """The sources that are not the harness's own."""
+        return {name: path for name, path in self.files.items() if name.partition(".")[0] != _OWN}
+
+
+def modules_of(*values: Any) -> frozenset[str]:
+    """The modules that objects come from: their classes' and functions', and those of what their fields hold.
+
+    An object whose fields only name code, by its dotted name, tells the modules as `named_modules`.
+    """
+    found: set[str] = set()
+    for value in values:
+        if isinstance(value, type | FunctionType):
+            found.add(value.__module__)
+        elif isinstance(value, Mapping):
+            found |= modules_of(*value.values())
+        elif isinstance(value, list | tuple | set | frozenset):
+            found |= modules_of(*value)
+        elif is_dataclass(value):
+            found |= set(getattr(value, "named_modules", ()))
+            found |= {kind.__module__ for kind in inspect.getmro(type(value))}
+            found |= modules_of(*(getattr(value, item.name) for item in fields(value)))
+        else:
+            found.add(type(value).__module__)
+    return frozenset(found - {"builtins"})
+
+
+def code_of(*modules: str) -> Code:
+    """The code of these modules. Raises StaleCodeError where a file has changed since this process first saw it."""
+    walk = _Walk()
+    walk.follow(modules)
+    for name, path in walk.files.items():
+        before = _FIRST_SEEN.setdefault(str(path), walk.sources[name])
+        if before != walk.sources[name]:
+            raise StaleCodeError(f"{path}: has changed since this process loaded it; start the process anew")
+    return Code(walk.sources, _closure(walk.direct), frozenset(walk.direct), walk.files)
+
+
+def source_key(package: str) -> str:
+    """A short digest over a package's own files (.py and .json) and the distributions that they import."""
+    total = hashlib.sha256()
+    names = [package]
+    for file in sorted(files(package).iterdir(), key=lambda file: file.name):
+        if file.name.endswith((".py", ".json")):
+            total.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+            names.append(f"{package}.{file.name.removesuffix('.py')}")
+    code = code_of(*names)
+    for name in sorted(code.direct):
+        total.update(f"{name}=={code.distributions[name]}\n".encode())
+    return total.hexdigest()[:12]
+
+
+class _Walk:
+    """From modules to all that they import."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, str] = {}
+        self.files: dict[str, Path] = {}
+        self.direct: set[str] = set()
+        self._specs: dict[str, ModuleSpec | None] = {}
+        self._parsed: dict[str, tuple[_Import, ...]] = {}
+
+    def follow(self, modules: Iterable[str]) -> None:
+        """Visit modules and all that they import. What a package imports late, inside its functions, matters only
+        where the package itself is imported by name, and not where it is passed on the way to a module in it."""
+        seen: set[tuple[str, bool]] = set()
+        todo = [(name, True) for name in modules]
+        while todo:
+            name, by_name = todo.pop()
+            if (name, by_name) in seen or (name, True) in seen:
+                continue
+            seen.add((name, by_name))
+            spec = self._find(name)
+            if spec is None or _is_standard(name, spec):
+                continue
+            if names := _distributions_of(name, spec):
+                self.direct.update(names)
+                continue
+            todo += [(parent, False) for parent in _parents(name)]
+            todo += [(other, True) for other in self._imports(name, spec, late=by_name) if other != name]
+
+    def _find(self, name: str) -> ModuleSpec | None:
+        """Where a module is, without importing anything; None where there is no such module."""
+        if name not in self._specs:
+            parent, _, _ = name.rpartition(".")
+            if not parent:
+                self._specs[name] = _top_level(name)
+            else:
+                above = self._find(parent)
+                inside = above.submodule_search_locations if above else None
+                self._specs[name] = PathFinder.find_spec(name, list(inside)) if inside else None
+        return self._specs[name]
+
+    def _imports(self, name: str, spec: ModuleSpec, late: bool) -> Iterator[str]:
+        if name not in self._parsed:
+            self._parsed[name] = self._read(name, spec)
+        for item in self._parsed[name]:
+            if item.late and not late:
+                continue
+            yield from item.names(name, spec)
+
+    def _read(self, name: str, spec: ModuleSpec) -> tuple[_Import, ...]:
+        """Hash a module's bytes and find its imports. A folder without `__init__.py` has no bytes of its own."""
+        if spec.origin is None or not spec.has_location:
+            return ()
+        content = _content(spec)
+        self.sources[name] = hashlib.sha256(content).hexdigest()
+        self.files[name] = Path(spec.origin)
+        return _parse(content) if spec.origin.endswith(".py") else ()
+
+
+@dataclass(frozen=True)
+class _Import:
+    """One import as it is written. Without a module it is one whose name is computed: any module beside it."""
+
+    module: str | None
+    attributes: tuple[str, ...] = ()
+    level: int = 0
+    late: bool = False
+
+    def names(self, importer: str, spec: ModuleSpec) -> Iterator[str]:
+        """The modules that it may mean: `from a import b` means `a`, and `a.b` where that is a module."""
+        package = importer if spec.submodule_search_locations is not None else importer.rpartition(".")[0]
+        if self.module is None:
+            yield from _beside(package, spec)
+            return
+        above = package.split(".")[: len(package.split(".")) - self.level + 1] if self.level else []
+        module = ".".join([*above, *filter(None, [self.module])])
+        if module:
+            yield module
+        yield from (f"{module}.{attribute}" for attribute in self.attributes)
+
+
+@lru_cache(maxsize=4096)
+def _parse(content: bytes) -> tuple[_Import, ...]:
+    """The imports of a module. One that is no valid Python cannot be imported, and says so where somebody tries to."""
+    try:
+        return tuple(_statements(ast.parse(content)))
+    except (SyntaxError, ValueError):
+        return ()
+
+
+def _statements(node: ast.AST, late: bool = False) -> Iterator[_Import]:
+    """Every import below a node. What stands under `if TYPE_CHECKING` never runs."""
+    for child in ast.iter_child_nodes(node):
+        inside = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if isinstance(child, ast.Import):
+            yield from (_Import(alias.name, late=inside) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            attributes = tuple(alias.name for alias in child.names if alias.name != "*")
+            yield _Import(child.module or "", attributes, child.level, inside)
+        elif isinstance(child, ast.If) and _is_type_checking(child.test):
+            for statement in child.orelse:
+                yield from _statements(ast.Module([statement], []), inside)
+        else:
+            if isinstance(child, ast.Call) and _called(child.func) in _IMPORTERS:
+                yield _by_call(child, inside)
+            yield from _statements(child, inside)
+
+
+def _by_call(call: ast.Call, late: bool) -> _Import:
+    argument = call.args[0] if call.args else None
+    if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+        return _Import(None, late=late)
+    name = argument.value.lstrip(".")
+    return _Import(name, level=len(argument.value) - len(name), late=late)
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return _called(test) == "TYPE_CHECKING"
+
+
+def _called(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _beside(package: str, spec: ModuleSpec) -> Iterator[str]:
+    """Every module in the folder of a module that computes what it imports."""
+    folder = Path(spec.origin or "").parent
+    for path in sorted(folder.glob("*.py")):
+        if path.stem not in ("__init__", "__main__") and not path.stem.startswith("test_"):
+            yield f"{package}.{path.stem}" if package else path.stem
+
+
+def _content(spec: ModuleSpec) -> bytes:
+    origin = str(spec.origin)
+    get_data = getattr(spec.loader, "get_data", None)
+    return bytes(get_data(origin)) if get_data else Path(origin).read_bytes()
+
+
+def _parents(name: str) -> Iterator[str]:
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def _top_level(name: str) -> ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # ValueError: a module that was made by hand and has no spec
+        return None
+
+
+def _is_standard(name: str, spec: ModuleSpec) -> bool:
+    return name.partition(".")[0] in sys.stdlib_module_names and (not spec.has_location or _below(spec, _STDLIB))
+
+
+def _below(spec: ModuleSpec, folders: Iterable[Path]) -> bool:
+    """Whether a module, or a folder of modules, lies in one of these folders."""
+    places = [spec.origin] if spec.origin and spec.has_location else list(spec.submodule_search_locations or ())
+    paths = [Path(place).resolve() for place in places]
+    return any(path.is_relative_to(folder) for path in paths for folder in folders)
+
+
+def _distributions_of(name: str, spec: ModuleSpec) -> list[str]:
+    """The installed distributions that a module belongs to. One beside them that no distribution has put there belongs
+    to none, and neither does a module of the user's that has the name of an installed one."""
+    top = name.partition(".")[0]
+    if top == _OWN:
+        return []
+    return [item.name for item in _installed().by_module.get(top, ()) if _below(spec, [item.folder])]
+
+
+@dataclass(frozen=True)
+class _Installed:
+    """A distribution that is installed, and not editable."""
+
+    name: str
+    version: str
+    folder: Path
+    distribution: Distribution
+    record: str
+
+    def imports(self) -> frozenset[str]:
+        """The top-level modules that its own modules import; found once for each version, and kept."""
+        known = hashlib.sha256(self.record.encode()).hexdigest()
+        kept = cache_dir() / "imports" / f"{self.name}-{self.version}-{known[:12]}.json"
+        found = _read_kept(kept)
+        if found is None:
+            found = frozenset(self._scan())
+            _keep(kept, found)
+        return found
+
+    def required(self) -> Iterator[str]:
+        """What it says that it requires, extras aside."""
+        for line in self.distribution.requires or ():
+            if "extra" not in line.partition(";")[2] and (match := _REQUIRED.match(line)):
+                yield _normal(match.group())
+
+    def _scan(self) -> Iterator[str]:
+        for file in self.distribution.files or ():
+            if file.suffix != ".py" or _NOT_IN_USE & set(file.parts):
+                continue
+            try:
+                content = Path(str(self.distribution.locate_file(file))).read_bytes()
+            except FileNotFoundError:  # recorded, and taken away since
+                continue
+            for origin, listed in _STATEMENT.findall(content):
+                for part in [origin] if origin else listed.split(b","):
+                    if words := part.split():
+                        yield words[0].partition(b".")[0].decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class _AllInstalled:
+    by_name: Mapping[str, _Installed]
+    by_module: Mapping[str, tuple[_Installed, ...]]
+
+
+@cache
+def _installed() -> _AllInstalled:
+    """Everything that is installed. The one that is found first on the path counts."""
+    by_name: dict[str, _Installed] = {}
+    by_module: dict[str, tuple[_Installed, ...]] = {}
+    for item in distributions():
+        name = _normal(item.metadata["Name"] or "")
+        if not name or name in by_name or _is_editable(item):
+            continue
+        record = item.read_text("RECORD") or ""
+        folder = Path(str(item.locate_file(""))).resolve()
+        by_name[name] = found = _Installed(name, item.version, folder, item, record)
+        tops = set(_RECORDED.findall(record)) or set((item.read_text("top_level.txt") or "").split())
+        for top in tops:
+            by_module[top] = (*by_module.get(top, ()), found)
+    return _AllInstalled(by_name, by_module)
+
+
+def _closure(names: Iterable[str]) -> dict[str, str]:
+    """Distributions with their versions, and those that they import or require in turn."""
+    installed, found, todo = _installed(), dict[str, str](), list(names)
+    while todo:
+        item = installed.by_name.get(todo.pop())
+        if item is None or item.name in found:
+            continue
+        found[item.name] = item.version
+        tops = item.imports() - sys.stdlib_module_names
+        todo += [other.name for top in tops for other in installed.by_module.get(top, ())]
+        todo += item.required()
+    return found
+
+
+def _is_editable(item: Distribution) -> bool:
+    origin = json.loads(item.read_text("direct_url.json") or "{}")
+    return bool(origin.get("dir_info", {}).get("editable"))
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _read_kept(path: Path) -> frozenset[str] | None:
+    """What was found before; None where it was not, or where the file is not whole."""
+    try:
+        digest, _, text = path.read_text().partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return frozenset(json.loads(text)) if digest == hashlib.sha256(text.encode()).hexdigest() else None
+
+
+def _keep(path: Path, found: frozenset[str]) -> None:
+    """Keep what was found. Where it cannot be written it is found again next time, which costs a second."""
+    text = json.dumps(sorted(found))
+    beside = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}")
+        beside.replace(path)
+    except OSError:
+        return

@@ -1,0 +1,199 @@
+"""Objects that configuration names by their dotted name, ours or anybody's: found, checked and made.
+
+Whatever is wrong with one is told in a sentence: what asked for it, its name, and where it was looked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness.base.code import code_of
+from harness.base.conf import user_conf
+from harness.base.errors import ConfigError, HarnessError
+
+#: The folder that `make_importable` has put on the path last.
+_added: list[str] = []
+
+
+def make_importable() -> None:
+    """Let modules beside the user's conf folder be imported, by whatever the process was started."""
+    conf = user_conf()
+    folder = str(conf.parent) if conf else None
+    if _added and _added[0] != folder:
+        if _added[0] in sys.path:
+            sys.path.remove(_added[0])
+        _added.clear()
+    if folder and folder not in sys.path[:1]:
+        sys.path.insert(0, folder)
+        _added[:] = [folder]
+
+
+def import_named(name: str, where: str) -> Any:
+    """The module, class or function of a dotted name. Raises ConfigError, which begins with `where`."""
+    make_importable()
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        raise ConfigError(f"{where}: {name!r} is no dotted name; expected one such as my_faces.MyFaces")
+    found: Any = None
+    for end, part in enumerate(parts, start=1):
+        if found is not None and hasattr(found, part):
+            found = getattr(found, part)
+        elif found is None or inspect.ismodule(found):
+            found = _import(".".join(parts[:end]), name, where)
+        else:
+            raise ConfigError(f"{where}: {name}: {'.'.join(parts[: end - 1])} has no {part}")
+    return found
+
+
+def _import(module: str, name: str, where: str) -> Any:
+    if module not in sys.modules:
+        code_of(module)  # so that a file that is edited between this and the end of a run is noticed
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise ConfigError(f"{where}: {name}: importing {module} failed: {error}; {_searched()}") from error
+        parent, _, last = module.rpartition(".")
+        missing = f"{parent} has no {last}" if parent else f"there is no module {module}"
+        raise ConfigError(f"{where}: {name}: {missing}; {_searched(parent)}") from error
+    except HarnessError:
+        raise
+    except (Exception, SystemExit) as error:
+        place = f"{where}: {name}: importing {module} raised"
+        raise ConfigError(f"{place} {type(error).__name__}: {first_line(error)}; {_searched()}") from error
+
+
+def _searched(parent: str = "") -> str:
+    """Where a module was looked for: in its package, or in the folders that are not Python's own."""
+    if parent:
+        origin = getattr(sys.modules.get(parent), "__file__", None)
+        return f"it is {origin}" if origin else f"{parent} has no file"
+    own = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    folders = [Path(entry or ".").absolute() for entry in sys.path]
+    others = dict.fromkeys(
+        str(folder) for folder in folders if folder.is_dir() and not any(folder.is_relative_to(each) for each in own)
+    )
+    listed = [*list(others)[:3], sysconfig.get_path("purelib")]
+    hint = "" if user_conf() else "; there is no conf folder here, whose neighbours would be found, too"
+    return f"searched: {', '.join(listed)}{hint}"
+
+
+def class_named(values: Mapping[str, Any], group: str) -> type[Any]:
+    """The class that a group's `_target_` names."""
+    name = values.get("_target_")
+    if name is None:
+        raise ConfigError(f"{group}: its file has no _target_; expected the dotted name of a class")
+    if not isinstance(name, str):
+        raise ConfigError(f"{group}._target_: expected the dotted name of a class, got {name!r}")
+    found = import_named(name, group)
+    if not inspect.isclass(found):
+        kind = "a module" if inspect.ismodule(found) else f"a {type(found).__name__}"
+        raise ConfigError(f"{group}: {name} is {kind}, not a class; it is in {_origin(found)}")
+    return found
+
+
+def make_object(values: Mapping[str, Any], group: str) -> Any:
+    """Make the object that a group describes, after checking every value against the fields of its class.
+
+    Raises pydantic's ValidationError where a value does not fit, and ConfigError where the class is of no use.
+    """
+    target = class_named(values, group)
+    check = _checker(target, group)
+    try:
+        return check.validate_python({key: value for key, value in values.items() if key != "_target_"}, extra="forbid")
+    except (ValidationError, HarnessError):
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {first_line(error)}"
+        raise ConfigError(f"{group}: {dotted_name(target)} of {_origin(target)} could not be made: {told}") from error
+
+
+def unknown_keys(values: Mapping[str, Any], target: type[Any], group: str) -> set[str]:
+    """The dotted keys among some values that a class has no field for."""
+    try:
+        _checker(target, group).validate_python(values, extra="forbid")
+    except ValidationError as error:
+        return {_key(item["loc"]) for item in error.errors() if item["type"] == "unexpected_keyword_argument"}
+    return set()
+
+
+def field_names(target: type[Any], path: Sequence[str] = ()) -> list[str]:
+    """The fields of a dataclass, or of the one that is in its field of this path; none where it is no dataclass."""
+    found: Any = target
+    for name in path:
+        try:
+            found = get_type_hints(found).get(name)
+        except (NameError, TypeError):  # a hint that only a type checker can resolve
+            return []
+    return [item.name for item in fields(found) if item.init] if is_dataclass(found) else []
+
+
+def check_interface(thing: Any, group: str, what: str, attributes: Iterable[str]) -> None:
+    """Refuse an object that lacks part of an interface. Raises ConfigError."""
+    # Statically: a property such as `models` may look for files, and it is not the time for that.
+    if missing := [name for name in attributes if inspect.getattr_static(thing, name, None) is None]:
+        place = f"{dotted_name(type(thing))} of {_origin(type(thing))}"
+        cheap = (
+            "; CHEAP is a frozenset of the fields that do not change what the model sees" if "CHEAP" in missing else ""
+        )
+        raise ConfigError(f"{group}: {place} is no {what}: it has no {', '.join(missing)}{cheap}")
+
+
+def check_frozen(thing: Any, group: str) -> None:
+    """Refuse an object that can be changed or cannot be hashed: keys are made of its fields. Raises ConfigError."""
+    target = type(thing)
+    place = f"{group}: {dotted_name(target)} of {_origin(target)}"
+    params = getattr(target, "__dataclass_params__", None)
+    if params is None or not params.frozen:
+        raise ConfigError(f"{place} can be changed; expected a frozen dataclass: @dataclass(frozen=True)")
+    try:
+        hash(thing)
+    except TypeError as error:
+        hint = "expected fields that can be, such as tuples in place of lists"
+        raise ConfigError(f"{place} cannot be hashed: {first_line(error)}; {hint}") from error
+
+
+def _checker(target: Any, group: str) -> TypeAdapter[Any]:
+    try:
+        return _adapter(target)
+    except Exception as error:
+        place = f"{group}: {dotted_name(target)} of {_origin(target)} cannot be checked"
+        if not is_dataclass(target):
+            raise ConfigError(f"{place}: it is no dataclass; write @dataclass(frozen=True) above it") from error
+        expected = "expected a frozen dataclass whose fields have types that pydantic knows"
+        raise ConfigError(f"{place}; {expected}: {first_line(error).partition('. ')[0]}") from error
+
+
+@cache
+def _adapter(target: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(target)
+
+
+def _key(location: tuple[str | int, ...]) -> str:
+    return ".".join(map(str, location))
+
+
+def dotted_name(target: type[Any]) -> str:
+    """The name of a class by which a `_target_` would name it."""
+    return f"{target.__module__}.{target.__qualname__}"
+
+
+def _origin(thing: Any) -> str:
+    """The file of a class, function or module."""
+    module = thing if inspect.ismodule(thing) else inspect.getmodule(thing)
+    return str(getattr(module, "__file__", None) or "Python itself")
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without the lines that some of them add."""
+    return next(iter(str(error).splitlines()), "without a message")

@@ -1,0 +1,211 @@
+"""Judging a run against the baseline, and keeping the judgement: with a new run, with one that is found again, and with
+every run on the same data when another baseline is pinned. A judgement on a holdout is counted as a look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from harness.base.errors import ConfigError
+from harness.base.progress import track, warn
+from harness.base.texts import counted
+from harness.config import gate_of
+from harness.report.html import REPORT_FILE
+from harness.report.page import judged_anew
+from harness.runs.archive import BenchmarkRun
+from harness.runs.comparison import Comparison, code_diff, compare
+from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict, judge
+from harness.runs.looks import LEVEL, Holdout, Look, looking, protection, read_looks, seal, was_shown, write_looks
+from harness.runs.plan import Plan
+from harness.runs.records import JUDGEMENT_TAG, describe, judgement_key, judgement_tags
+from harness.scoring.pairing import ALPHA
+from harness.tracking.catalog import (
+    Baseline,
+    RunEntry,
+    has_artifact,
+    load_code,
+    load_to_judge,
+    read_artifact,
+    read_tags,
+)
+from harness.tracking.looks import log_look, stored_looks
+from harness.tracking.runs import amend_run
+from harness.tracking.store import OpenStore
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A run with its judgement and, where there is a baseline, the comparison with it."""
+
+    run: BenchmarkRun
+    judgement: Judgement
+    comparison: Comparison | None
+    baseline: Baseline
+    key: str
+
+    def sealed(self) -> Judged:
+        """The same with nothing but the verdict."""
+        judgement = replace(self.judgement, metrics=())
+        return replace(self, run=self.run.without_scores(), judgement=judgement, comparison=None)
+
+    @property
+    def deltas(self) -> dict[str, float]:
+        """The gains as metrics."""
+        return self.judgement.deltas()
+
+    @cached_property
+    def tags(self) -> dict[str, str]:
+        """The verdict and what it is about."""
+        return judgement_tags(self.judgement, self.key, self.baseline.run_id)
+
+    @property
+    def description(self) -> str:
+        """What MLflow shows first."""
+        return describe(self.run, self.judgement)
+
+    def stands(self, run_id: str, tags: Mapping[str, str]) -> bool:
+        """Whether the run has been logged with this judgement; that of the baseline is that it is the baseline."""
+        pinned = tags.get("verdict") == Verdict.BASELINE
+        return pinned if run_id == self.baseline.run_id else not pinned and tags.get(JUDGEMENT_TAG) == self.key
+
+
+def judge_run(
+    gate: Gate, run: BenchmarkRun, baseline: Baseline, seed: int, run_id: str = "", level: float = ALPHA
+) -> Judged:
+    """Judge a run against the baseline, if there is one and the run is not the baseline itself; what is claimed in its
+    favour errs at this level."""
+    key = judgement_key(run.metadata.key, gate, baseline.key)
+    if run_id and run_id == baseline.run_id:
+        return Judged(run, THE_BASELINE, None, baseline, key)
+    comparison = compare(gate, run, baseline.run, seed, level_better=level) if baseline.run else None
+    judgement = comparison.judgement if comparison else judge(gate, run, None)
+    return Judged(run, judgement, comparison, baseline, key)
+
+
+def judge_plan(plan: Plan, store: OpenStore, run: BenchmarkRun, baseline: Baseline, run_id: str = "") -> Judged:
+    """Judge a run that was made as planned. On a holdout that is a look; where the scores are sealed, nothing but the
+    verdict goes on from here."""
+    holdout = plan.holdout
+    level = LEVEL if holdout and holdout.alone else ALPHA
+    judged = judge_run(plan.gate, run, baseline, plan.seed, run_id, level)
+    if holdout is None:
+        return judged
+    if plan.sealed:
+        seal(holdout.root, run)
+    else:
+        show_scores(store, holdout)
+    if holdout.alone:
+        judged = count_look(store, holdout, judged)
+    return judged.sealed() if plan.sealed else judged
+
+
+def count_look(store: OpenStore, holdout: Holdout, judged: Judged) -> Judged:
+    """A judgement on a holdout that says which look it is; the look is counted before anything of it is shown.
+
+    What does not compare scores is none: a run that is incomplete, or has nothing to be compared with.
+    """
+    if judged.judgement.verdict not in CLAIMS:
+        return judged
+    with looking(holdout.root):
+        looks = _all_looks(store, holdout)
+        if not any(look.judgement == judged.key for look in looks):
+            looks.append(_kept(store, holdout, looks, Look.now(holdout, judged.key, judged.run.metadata.name)))
+    worth = protection(looks, holdout, judged.key)
+    judgement = replace(judged.judgement, look=worth.words(), unprotected=not worth.holds)
+    comparison = replace(judged.comparison, judgement=judgement) if judged.comparison else None
+    return replace(judged, judgement=judgement, comparison=comparison)
+
+
+def compare_stored(store: OpenStore, gate: Gate, run: RunEntry, base: RunEntry, seed: int) -> Comparison:
+    """Two stored runs side by side. Where the scores of one of them are sealed it is a look, of which nothing but the
+    verdict is shown."""
+    kept, against = load_to_judge(store, run), Baseline(base.run_id, load_to_judge(store, base))
+    if wrong := gate.unknown(card.declared for card in kept.cards.values()):
+        raise ConfigError(wrong)
+    sealed = run.sealed or base.sealed
+    judged = judge_run(gate, kept, against, seed, level=LEVEL if sealed else ALPHA)
+    assert judged.comparison is not None
+    code = code_diff(*(load_code(store, each.run_id) for each in (run, base)))
+    judged = replace(judged, comparison=replace(judged.comparison, code=code))
+    assert judged.comparison is not None
+    if not sealed:
+        return judged.comparison
+    holdout = Holdout(Path(run.sealed_in or base.sealed_in), frozenset(item.id for item in kept.photos), alone=True)
+    counted_in = count_look(store, holdout, judged).comparison
+    assert counted_in is not None
+    return counted_in.without_scores()
+
+
+def known_judgement(run: RunEntry) -> Judgement:
+    """The judgement that a run was logged with, as far as a list of runs tells it."""
+    verdict, _, mark = run.verdict.partition(", ")
+    return Judgement(Verdict(verdict or Verdict.NO_BASELINE), look=run.look, unprotected=bool(mark))
+
+
+def show_scores(store: OpenStore, holdout: Holdout) -> None:
+    """Note that the scores of a holdout are about to be shown, which leaves it unprotected, and say so."""
+    with looking(holdout.root):
+        looks = _all_looks(store, holdout)
+        if not was_shown(looks, holdout):
+            _kept(store, holdout, looks, Look.now(holdout))
+    warn(
+        f"the scores of {counted(len(holdout.photos), 'photo')} of the holdout are shown: "
+        "no verdict on them is protected any more"
+    )
+
+
+def _all_looks(store: OpenStore, holdout: Holdout) -> list[Look]:
+    """Every look that is known, in the file of the reference set or in the store."""
+    here = read_looks(holdout.root)
+    return here + stored_looks(store, here)
+
+
+def _kept(store: OpenStore, holdout: Holdout, before: list[Look], look: Look) -> Look:
+    write_looks(holdout.root, [*before, look])
+    log_look(store, look)
+    return look
+
+
+def log_judgement(store: OpenStore, run_id: str, judged: Judged, shown: Mapping[str, str], files: Path | None) -> None:
+    """Put a judgement in the place of the one that a run was logged with."""
+    amend_run(store, run_id, judged.deltas, {**judged.tags, **shown}, judged.description, files)
+
+
+def judge_all(store: OpenStore, runs: Sequence[RunEntry], pinned: RunEntry) -> int:
+    """Judge the finished runs on the data of a run that was just pinned; returns how many judgements are new. The
+    pinned run itself is then called BASELINE, and the one that it replaces is judged like the others.
+
+    Each is judged by the rules that it was made with. Trials of a search are left alone: their search compares them.
+    So are runs on a holdout: each would cost a look, which nobody has asked for.
+    The report of a run keeps the judgement that it was written with, and says on top that there is another one.
+    """
+    baseline = Baseline(pinned.run_id, load_to_judge(store, pinned))
+    judged_by_it = [run for run in runs if run.finished and not run.worker and run.same_data(pinned)]
+    new = 0
+    for entry in track(judged_by_it, "judging"):
+        if entry.sealed and entry.run_id != pinned.run_id:
+            if entry.verdict == Verdict.BASELINE:
+                _no_longer_baseline(store, entry, baseline)
+            continue
+        run = load_to_judge(store, entry)
+        config = read_artifact(store, entry.run_id, "config.yaml").decode()
+        judged = judge_run(gate_of(config), run, baseline, int(run.metadata.config.get("seed", 0)), entry.run_id)
+        judged = judged.sealed() if entry.sealed else judged
+        if judged.stands(entry.run_id, read_tags(store, entry.run_id)):
+            continue
+        log_judgement(store, entry.run_id, judged, {}, None)
+        if has_artifact(store, entry.run_id, REPORT_FILE):
+            page = read_artifact(store, entry.run_id, REPORT_FILE).decode()
+            told = judged_anew(page, judged.judgement, pinned.name, pinned.run_id)
+            store.client.log_text(entry.run_id, told, REPORT_FILE)
+        new += entry.run_id != pinned.run_id
+    return new
+
+
+def _no_longer_baseline(store: OpenStore, entry: RunEntry, baseline: Baseline) -> None:
+    """What is said of a run on a holdout that another one replaces: to judge it would be a look."""
+    run = load_to_judge(store, entry).without_scores()
+    judgement = Judgement(Verdict.NO_BASELINE, ("it was the baseline before; to judge it, run it again",))
+    log_judgement(store, entry.run_id, Judged(run, judgement, None, baseline, ""), {}, None)

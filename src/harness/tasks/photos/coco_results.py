@@ -1,0 +1,157 @@
+"""COCO results as predictions: detections `{"image_id", "category_id", "bbox", "score"}` as pycocotools takes them,
+and the COCO file that they refer to, for the images and the categories.
+
+A category is bib or face by its name, or by what the user says. One that no result has is not predicted; an image of
+the COCO file without a result has none found. `number` may stand in a result or in its `attributes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from harness.base.checks import Share, first_error
+from harness.base.documents import checked, read_json
+from harness.base.errors import PredictionsError
+from harness.tasks.photos.prediction_lines import LineError, PredictedBib, PredictedFace, PredictionLine
+from harness.tasks.photos.scores import BIBS, FACES
+
+if TYPE_CHECKING:
+    from harness.tasks.photos.prediction_files import Gatherer, PredictionsFile
+
+Id = int | str
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Extent = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+#: What a category can mean; `none` is left out.
+KINDS = ("bib", "face", "none")
+_MOST_PROBLEMS = 5
+
+
+class _Image(BaseModel):
+    id: Id
+    file_name: str = Field(min_length=1)
+    width: int | None = Field(default=None, gt=0)
+    height: int | None = Field(default=None, gt=0)
+
+
+class _Category(BaseModel):
+    id: Id
+    name: str
+
+
+class _Images(BaseModel):
+    images: list[_Image]
+    categories: list[_Category]
+
+
+class _Result(BaseModel):
+    image_id: Id
+    category_id: Id
+    bbox: tuple[Number, Number, Extent, Extent]
+    score: Share | None = None
+    number: str | None = None
+    attributes: dict[str, Any] = {}
+
+
+def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
+    """Give the results to the gatherer, image by image."""
+    if file.images is None:
+        raise PredictionsError(
+            f"{file.path}: a JSON array, as COCO results are; expected --images COCO.json with it, or one JSON object "
+            "a line"
+        )
+    images = checked(_Images, read_json(file.images, PredictionsError), str(file.images), PredictionsError)
+    by_id = {image.id: image for image in images.images}
+    if len(by_id) != len(images.images):
+        raise PredictionsError(f"{file.images}: images: two of them have the same id")
+    results = _checked(file, set(by_id))
+    kinds = _kinds(file, images, {result.category_id for result in results})
+    drawn: dict[Id, list[_Result]] = {image: [] for image in by_id}
+    for result in results:
+        drawn[result.image_id].append(result)
+    predicted = {kinds[result.category_id] for result in results}
+    gatherer.place = lambda number: f"{file.path}: image {images.images[number].file_name}"
+    for number, image in enumerate(images.images):
+        own, name = drawn[image.id], _name(image.file_name, gatherer)
+        if not own and not gatherer.find(name):
+            continue  # a COCO file may have more images than the set has photos
+        size = (image.width, image.height) if image.width and image.height else None
+        try:
+            gatherer.add(number, _line(name, own, kinds, predicted), size)
+        except LineError as error:
+            gatherer.problem(number, str(error))
+
+
+def _checked(file: PredictionsFile, images: set[Id]) -> list[_Result]:
+    """The results, each checked by itself."""
+    found = read_json(file.path, PredictionsError)
+    if not isinstance(found, list) or not found:
+        raise PredictionsError(f"{file.path}: no COCO results; expected a JSON array of detections")
+    results: list[_Result] = []
+    problems: list[str] = []
+    for place, item in enumerate(found):
+        where = f"{file.path}: results.{place}"
+        try:
+            result = _Result.model_validate(item)
+        except ValidationError as error:
+            problems.append(first_error(error, where))
+            continue
+        if result.image_id not in images:
+            problems.append(f"{where}.image_id: no image {result.image_id!r} in {file.images}")
+        results.append(result)
+    if problems:
+        more = len(problems) - _MOST_PROBLEMS
+        told = problems[:_MOST_PROBLEMS] + ([f"... and {more:,} more"] if more > 0 else [])
+        raise PredictionsError("\n".join(told))
+    return results
+
+
+def _kinds(file: PredictionsFile, images: _Images, used: set[Id]) -> dict[Id, str]:
+    """What each category that the results use means."""
+    names = {category.id: category.name for category in images.categories}
+    if strange := sorted(str(number) for number in used - names.keys()):
+        raise PredictionsError(f"{file.path}: category_id {', '.join(strange)}: no such category in {file.images}")
+    if unknown := sorted(file.categories.keys() - set(names.values())):
+        raise PredictionsError(f"--category {unknown[0]}: {file.images} has {', '.join(sorted(names.values()))}")
+    kinds = {number: file.categories.get(names[number], names[number].lower()) for number in used}
+    if other := sorted({names[number] for number, kind in kinds.items() if kind not in KINDS}):
+        raise PredictionsError(
+            f"{file.images}: the results have categories that are neither bib nor face: {', '.join(other)}; say what "
+            f"each is, as in --category {other[0]}=bib, or none to leave it out"
+        )
+    if set(kinds.values()) <= {"none"}:
+        raise PredictionsError(f"{file.path}: no result is a bib or a face; expected at least one")
+    return kinds
+
+
+def _line(name: str, results: list[_Result], kinds: Mapping[Id, str], predicted: set[str]) -> PredictionLine:
+    parts: dict[str, Any] = {}
+    if "bib" in predicted:
+        parts[BIBS] = [PredictedBib(**_box(r), **_number(r)) for r in results if kinds[r.category_id] == "bib"]
+    if "face" in predicted:
+        parts[FACES] = [PredictedFace(**_box(r)) for r in results if kinds[r.category_id] == "face"]
+    return PredictionLine(photo=name, unit="px", **parts)
+
+
+def _box(result: _Result) -> dict[str, Any]:
+    score = {"score": result.score} if "score" in result.model_fields_set else {}
+    return {**dict(zip("xywh", result.bbox, strict=True)), **score}
+
+
+def _number(result: _Result) -> dict[str, Any]:
+    if "number" in result.model_fields_set:
+        return {"number": result.number}
+    return {"number": _text(result.attributes["number"])} if "number" in result.attributes else {}
+
+
+def _text(value: Any) -> str | None:
+    """A number as text; tools that guess types write it as a number."""
+    return None if value is None or value == "" else str(value)
+
+
+def _name(file_name: str, gatherer: Gatherer) -> str:
+    """The name by which the set knows an image: its own, or that without the folders before it."""
+    return file_name if gatherer.find(file_name) else PurePosixPath(file_name).name

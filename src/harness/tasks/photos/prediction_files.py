@@ -1,0 +1,304 @@
+"""Reading a file of predictions against a reference set: whose line is it, and do all lines speak about the same?
+
+Nothing is scored unless the whole file is right. What is wrong with it is told together: the first bad lines, and the
+photos that the set does not have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.base.errors import PhotoError, PredictionsError
+from harness.base.texts import counted, listing
+from harness.references.photo_files import size_on_disk, stored_photos
+from harness.references.sets import KnownPhoto, ReferencePhoto, ReferenceSet
+from harness.tasks.photos.prediction_lines import (
+    BOX_KEYS,
+    KEYS,
+    LineError,
+    PredictionLine,
+    Size,
+    parse_line,
+    prediction_of,
+)
+from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
+from harness.types import PhotoPrediction
+
+#: How many bad lines, and how many unknown photos, an error shows.
+MOST_PROBLEMS, MOST_UNKNOWN = 5, 10
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Embedding = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class PredictionsFile:
+    """A file of predictions and its hash. COCO results come with the file that has their images and categories;
+    `categories` says what a category of another name means: bib, face or none."""
+
+    path: Path
+    sha256: str
+    missing_is_empty: bool = False
+    images: Path | None = None
+    images_sha256: str = ""
+    categories: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        *,
+        missing_is_empty: bool = False,
+        images: Path | None = None,
+        categories: Mapping[str, str] | None = None,
+    ) -> PredictionsFile:
+        """The file as it is now."""
+        known = _sha256(images) if images else ""
+        return cls(path, _sha256(path), missing_is_empty, images, known, dict(categories or {}))
+
+    def params(self) -> dict[str, str]:
+        """What a run on it is known by."""
+        params = {"file": self.path.name, "sha256": self.sha256}
+        params["missing"] = "empty" if self.missing_is_empty else "incomplete"
+        if self.images:
+            params |= {"images": self.images.name, "images_sha256": self.images_sha256}
+            params |= {"categories": ", ".join(f"{name}={kind}" for name, kind in self.categories.items())}
+        return params
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a file says about the photos of a run, by their hashes.
+
+    `absent` is what no line speaks about, `unreadable` are photos whose size is needed and cannot be had, `elsewhere`
+    counts the lines about photos of other splits. Embeddings are personal data: they stay here.
+    """
+
+    found: Mapping[str, PhotoPrediction]
+    seconds: Mapping[str, Mapping[str, float]]
+    embeddings: Mapping[str, tuple[Embedding | None, ...]]
+    absent: frozenset[str]
+    unreadable: Mapping[str, str]
+    elsewhere: Mapping[str, int]
+
+
+def read_predictions(file: PredictionsFile, references: ReferenceSet) -> Predictions:
+    """Read and check a file of predictions. Raises PredictionsError with all that is wrong."""
+    from harness.tasks.photos.coco_results import gather_results
+
+    gatherer = Gatherer(file.path, references)
+    if _is_array(file.path) or file.images:
+        gather_results(file, gatherer)
+    else:
+        total = hashlib.sha256()
+        for number, text in enumerate(_lines(file.path), start=1):
+            total.update(text)
+            gatherer.add_text(number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text)
+        if total.hexdigest() != file.sha256:
+            raise PredictionsError(f"{file.path}: changed while it was read; score it again")
+    return gatherer.gathered()
+
+
+class Gatherer:
+    """Takes lines one by one, and notes what is wrong with them."""
+
+    def __init__(self, file: Path, references: ReferenceSet) -> None:
+        self.file, self.references = file, references
+        #: Where the line of a number stands, in words.
+        self.place: Callable[[int], str] = lambda number: f"{file}:{number}"
+        self._used: dict[str, ReferencePhoto] = {photo.sha256: photo for photo in references.photos}
+        self._known: dict[str, KnownPhoto] = {photo.sha256: photo for photo in references.known}
+        self._named: dict[str, list[str]] = {}
+        for photo in references.known:
+            for name in set(photo.names):
+                self._named.setdefault(name, []).append(photo.sha256)
+        self._problems: list[tuple[int, str]] = []
+        self._unknown: list[str] = []
+        self._lines: dict[str, int] = {}
+        self._with: dict[tuple[str, ...], int] = {}
+        self._without: dict[tuple[str, ...], int] = {}
+        self._found: dict[str, PhotoPrediction] = {}
+        self._seconds: dict[str, dict[str, float]] = {}
+        self._embeddings: dict[str, tuple[Embedding | None, ...]] = {}
+        self._length: tuple[int, int] | None = None
+        self._unreadable: dict[str, str] = {}
+        self._elsewhere: dict[str, int] = {}
+
+    def add_text(self, number: int, text: bytes) -> None:
+        """A line as it stands in the file; a blank one says nothing."""
+        if not text.strip():
+            return
+        try:
+            self.add(number, parse_line(text))
+        except LineError as error:
+            self.problem(number, str(error))
+
+    def problem(self, number: int, text: str) -> None:
+        """Note that something is wrong there."""
+        self._problems.append((number, text))
+
+    def add(self, number: int, line: PredictionLine, size: Size | None = None) -> None:
+        """A line; `size` is what its program takes the upright photo to be."""
+        self._note_keys(number, line)
+        sha256 = self._photo_of(number, line)
+        if sha256 is None:
+            return
+        if sha256 in self._lines:
+            raise LineError(f"{self._known[sha256].names[0]} has a line already, {self._lines[sha256]}; expected one")
+        self._lines[sha256] = number
+        embeddings = self._checked_embeddings(number, line)
+        used = sha256 in self._used
+        try:
+            prediction = prediction_of(line, self._size(sha256, size) if line.unit == "px" else None)
+        except PhotoError as error:
+            if used:
+                self._unreadable[sha256] = str(error)
+                return
+        if not used:  # checked like any other line, as far as its photo can be read
+            split = self._known[sha256].split
+            self._elsewhere[split] = self._elsewhere.get(split, 0) + 1
+            return
+        self._found[sha256] = prediction
+        if line.seconds:
+            self._seconds[sha256] = line.seconds
+        if any(item is not None for item in embeddings):
+            self._embeddings[sha256] = embeddings
+
+    def find(self, name: str) -> list[str]:
+        """The hashes of the photos of this name."""
+        return self._named.get(name, [])
+
+    def gathered(self) -> Predictions:
+        """All lines together; raises where something is wrong with them."""
+        for key in sorted(self._with.keys() & self._without.keys()):
+            self.problem(self._without[key], _lost(key, self._with[key]))
+        told = [*self._told_problems(), *self._told_unknown()]
+        if told:
+            raise PredictionsError("\n".join(told))
+        if not self._lines:
+            raise PredictionsError(f"{self.file}: no predictions; expected one JSON object a line")
+        absent = {key for key in (BIBS, FACES, LINKS) if (key,) not in self._with}
+        if {BIBS, FACES} <= absent:
+            raise PredictionsError(f"{self.file}: no line has bibs or faces; expected at least one of them")
+        if (BIBS, "number") in self._without:
+            absent.add(NUMBERS)
+        if absent & {BIBS, FACES}:
+            absent.add(LINKS)
+        return Predictions(
+            self._found, self._seconds, self._embeddings, frozenset(absent), self._unreadable, self._elsewhere
+        )
+
+    def _note_keys(self, number: int, line: PredictionLine) -> None:
+        """Which keys the line has, and which it lacks."""
+        for key in KEYS:
+            (self._with if key in line.model_fields_set else self._without).setdefault((key,), number)
+        for kind, key in BOX_KEYS:
+            for box in line.bibs if kind == BIBS else line.faces:
+                (self._with if key in box.model_fields_set else self._without).setdefault((kind, key), number)
+
+    def _photo_of(self, number: int, line: PredictionLine) -> str | None:
+        """The hash of the photo that a line is about; None where the set does not have it."""
+        if line.sha256 is not None:
+            if line.sha256 not in self._known:
+                self._unknown.append(f"{self.place(number)}: {line.photo or line.sha256}")
+                return None
+            names = self._known[line.sha256].names
+            if line.photo is not None and line.photo not in names:
+                raise LineError(f"photo {line.photo} and sha256 are two photos; the one of this sha256 is {names[0]}")
+            return line.sha256
+        name = str(line.photo)
+        found = self.find(name)
+        if len(found) > 1:
+            raise LineError(f"{len(found)} photos of the set are called {name}; expected sha256 as well")
+        if not found:
+            near = PurePosixPath(name).name
+            hint = f" (the set has {near})" if near != name and self.find(near) else ""
+            self._unknown.append(f"{self.place(number)}: {name}{hint}")
+            return None
+        return found[0]
+
+    def _checked_embeddings(self, number: int, line: PredictionLine) -> tuple[Embedding | None, ...]:
+        """The embeddings of the faces; all of a file have one length."""
+        for place, face in enumerate(line.faces):
+            if face.embedding is not None:
+                length, first = self._length or (len(face.embedding), number)
+                self._length = length, first
+                if len(face.embedding) != length:
+                    told = f"{len(face.embedding)} numbers; expected {length}, as on line {first}"
+                    raise LineError(f"faces.{place}.embedding: {told}")
+        return tuple(None if f.embedding is None else np.asarray(f.embedding, np.float32) for f in line.faces)
+
+    def _size(self, sha256: str, believed: Size | None) -> Size:
+        """Width and height of the upright photo, from its header."""
+        width, height = size_on_disk(self._path(sha256))
+        if believed is not None and believed != (width, height):
+            told = f"taken to be {believed[0]} x {believed[1]}"
+            raise LineError(f"{told}; expected {width} x {height}, which the photo is upright")
+        return width, height
+
+    def _path(self, sha256: str) -> Path:
+        """Where a photo lies; those of other splits lie in the same folder."""
+        if sha256 in self._used:
+            return self._used[sha256].path
+        folder = self.references.photos[0].path.parent
+        return self._stored.get(sha256, folder / sha256)
+
+    @cached_property
+    def _stored(self) -> dict[str, Path]:
+        return stored_photos(self.references.photos[0].path.parent.parent)
+
+    def _told_problems(self) -> Iterator[str]:
+        problems = sorted(self._problems)
+        yield from (f"{self.place(number)}: {text}" for number, text in problems[:MOST_PROBLEMS])
+        if len(problems) > MOST_PROBLEMS:
+            yield f"... and {counted(len(problems) - MOST_PROBLEMS, 'bad line')} more"
+
+    def _told_unknown(self) -> Iterator[str]:
+        if self._unknown:
+            lines = (
+                "1 line is about a photo"
+                if len(self._unknown) == 1
+                else f"{len(self._unknown):,} lines are about photos"
+            )
+            yield f"{self.file}: {lines} that {self.references.name} does not have:"
+            yield listing(self._unknown, MOST_UNKNOWN)
+
+
+def _lost(key: tuple[str, ...], line: int) -> str:
+    """What is wrong with a key that only some lines have: of a line, or of the boxes in one of its lists."""
+    if len(key) == 1:
+        expected = "expected it on every line or on none; where none were found, an empty list"
+        return f"no {key[0]}, which line {line} has; {expected}"
+    kind, name = key
+    box = kind.removesuffix("s")
+    expected = f"expected it for every {box} or for none; where there is none, null"
+    return f"a {box} without {name}, which one of line {line} has; {expected}"
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise PredictionsError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _is_array(path: Path) -> bool:
+    """Whether the file is one JSON array, as COCO results are, and not one object a line."""
+    first = next((text.removeprefix(_BYTE_ORDER_MARK).strip() for text in _lines(path) if text.strip()), b"")
+    return first.startswith(b"[")
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise PredictionsError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,223 @@
+"""The format of predictions: JSON Lines, one photo a line.
+
+    {"photo": "a.jpg", "bibs": [{"x": 0.4, "y": 0.5, "w": 0.1, "h": 0.1, "number": "417", "score": 0.97}],
+     "faces": [{"x": 0.4, "y": 0.2, "w": 0.1, "h": 0.15, "score": 0.9}], "links": [[0, 0]], "seconds": {"ocr": 0.4}}
+
+Boxes are shares of the upright photo, or its pixels on a line with `"unit": "px"`. Whether a key is there matters: a
+key that no line has is something that the program does not predict. `line_of` and `prediction_of` are each other's
+inverse, to the last digit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from typing import Annotated, Any, Literal, TypedDict
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from harness.base.checks import Positive, Share, cut_at_border, first_error
+from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
+from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
+
+_STAGE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Landmarks = Annotated[list[tuple[Finite, Finite]], Field(min_length=5, max_length=5)]
+Size = tuple[int, int]
+
+
+class _UnitBox(TypedDict):
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+class LineError(ValueError):
+    """What is wrong with a line, in words."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _PredictedBox(_Part):
+    x: Finite
+    y: Finite
+    w: Positive
+    h: Positive
+    score: Share | None = None
+
+
+class PredictedBib(_PredictedBox):
+    """A bib; a number of null says that none could be read."""
+
+    number: str | None = None
+    char_scores: list[Share] = []
+
+
+class PredictedFace(_PredictedBox):
+    """A face, with its five landmarks and its embedding where the program has them."""
+
+    landmarks: Landmarks | None = None
+    embedding: Annotated[list[Finite], Field(min_length=1)] | None = None
+
+
+class PredictionLine(_Part):
+    """One line. A photo is known by its name, by its hash, or by both."""
+
+    photo: str | None = Field(default=None, min_length=1)
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    unit: Literal["share", "px"] = "share"
+    bibs: list[PredictedBib] = []
+    faces: list[PredictedFace] = []
+    links: list[list[int | float | None]] = []
+    seconds: dict[str, Seconds] = {}
+
+    @field_validator("seconds")
+    @classmethod
+    def _are_stages(cls, seconds: dict[str, float]) -> dict[str, float]:
+        """A stage becomes part of a metric's name, and that of the sum is taken."""
+        for stage in seconds:
+            if not _STAGE.fullmatch(stage) or stage == "pipeline":
+                expected = "expected the name of a stage, in letters, digits, - and _; pipeline is the sum of all"
+                raise ValueError(f"{stage!r:.80}: {expected}")
+        return seconds
+
+    @field_validator("links")
+    @classmethod
+    def _are_pairs(cls, links: list[list[int | float | None]]) -> list[list[int | float | None]]:
+        for place, link in enumerate(links):
+            ends, scores = link[:2], link[2:]
+            whole = len(ends) == 2 and all(end is not None and end >= 0 and end == int(end) for end in ends)
+            if not whole or len(scores) > 1 or any(score is not None and not 0 <= score <= 1 for score in scores):
+                raise ValueError(f"link {place} is {link}; expected [bib, face] or [bib, face, score], counted from 0")
+        return links
+
+
+#: The keys of a line that are there on every line or on none.
+KEYS = (BIBS, FACES, LINKS, "seconds")
+#: And those of a box, by the list that it stands in.
+BOX_KEYS = ((BIBS, "number"), (BIBS, "score"), (FACES, "score"))
+
+
+def parse_line(text: bytes) -> PredictionLine:
+    """A line of the file, checked by itself."""
+    try:
+        line = PredictionLine.model_validate_json(text)
+    except ValidationError as error:
+        raise LineError(_wrong(error, text)) from error
+    if text.count(b":") != _keys(line):  # the parser takes the last of two; a colon may also stand in a name
+        json.loads(text, object_pairs_hook=_each_once)
+    if line.photo is None and line.sha256 is None:
+        raise LineError("no photo; expected photo, the name of one, or its sha256")
+    return line
+
+
+def _keys(line: PredictionLine) -> int:
+    """How many keys a line has, those of its boxes included: as many colons as it needs."""
+    boxes = sum(len(box.model_fields_set) for box in line.bibs) + sum(len(box.model_fields_set) for box in line.faces)
+    return len(line.model_fields_set) + boxes + len(line.seconds)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object in which a key stands twice."""
+    keys = [key for key, _ in pairs]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise LineError(f"{twice}: stands there {keys.count(twice)} times; expected each key once")
+
+
+def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPrediction:
+    """The prediction of a line; `size` is that of the upright photo where the line is in pixels."""
+    scale = size or (1, 1)
+    return PhotoPrediction(
+        bibs=tuple(
+            BibBox(
+                **_placed(box, scale, f"{BIBS}.{place}"),
+                number=box.number,
+                score=box.score,
+                char_scores=tuple(box.char_scores),
+            )
+            for place, box in enumerate(line.bibs)
+        ),
+        faces=tuple(
+            FaceBox(
+                **_placed(box, scale, f"{FACES}.{place}"),
+                score=box.score,
+                landmarks=tuple((x / scale[0], y / scale[1]) for x, y in box.landmarks or ()),
+            )
+            for place, box in enumerate(line.faces)
+        ),
+        links=_links(line),
+    )
+
+
+def line_of(sha256: str, name: str, prediction: PhotoPrediction, absent: Collection[str] = ()) -> bytes:
+    """The line of a photo, its end included, without the keys that are not predicted."""
+    numbers = NUMBERS not in absent
+    parts: dict[str, list[Any]] = {
+        BIBS: [_bib(box, numbers) for box in prediction.bibs],
+        FACES: [_face(box) for box in prediction.faces],
+        LINKS: [_pair(link) for link in prediction.links],
+    }
+    known = {key: value for key, value in parts.items() if key not in absent}
+    return orjson.dumps({"photo": name, "sha256": sha256, **known}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _wrong(error: ValidationError, text: bytes) -> str:
+    """The first thing that is wrong with a line."""
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        try:
+            text.decode()
+        except UnicodeDecodeError as cause:
+            return f"not UTF-8: {cause.reason} at byte {cause.start}; expected JSON in UTF-8"
+        return f"not JSON: {first['ctx']['error']}; expected one JSON object a line"
+    if not first["loc"]:
+        return "expected a JSON object with photo, bibs and faces"
+    if first["type"] == "extra_forbidden":
+        return f"{'.'.join(map(str, first['loc']))}: no such key; docs/predictions.md lists those that there are"
+    return first_error(error)
+
+
+def _placed(box: _PredictedBox, scale: Size, where: str) -> _UnitBox:
+    try:
+        x, w = cut_at_border(box.x, box.w, "xw", scale[0])
+        y, h = cut_at_border(box.y, box.h, "yh", scale[1])
+    except ValueError as error:
+        raise LineError(f"{where}: {error}") from error
+    return {"x": x, "y": y, "w": w, "h": h}
+
+
+def _links(line: PredictionLine) -> tuple[BibFaceLink, ...]:
+    links = []
+    for place, (bib, face, *score) in enumerate(line.links):
+        if bib is None or face is None or bib >= len(line.bibs) or face >= len(line.faces):
+            counts = f"{len(line.bibs)} bibs and {len(line.faces)} faces"
+            raise LineError(f"{LINKS}.{place}: [{bib:g}, {face:g}] points past the {counts} of the line")
+        links.append(BibFaceLink(int(bib), int(face), score[0] if score else None))
+    if len(set(links)) != len(links):
+        raise LineError(f"{LINKS}: one pair stands there twice; expected each once")
+    return tuple(links)
+
+
+def _bib(box: BibBox, numbers: bool) -> dict[str, Any]:
+    number = {"number": box.number} if numbers else {}
+    chars = {"char_scores": box.char_scores} if box.char_scores else {}
+    return {**_xywh(box), **number, "score": box.score, **chars}
+
+
+def _face(box: FaceBox) -> dict[str, Any]:
+    return {**_xywh(box), "score": box.score, **({"landmarks": box.landmarks} if box.landmarks else {})}
+
+
+def _xywh(box: BibBox | FaceBox) -> dict[str, float]:
+    return dict(zip("xywh", box.xywh, strict=True))
+
+
+def _pair(link: BibFaceLink) -> list[float]:
+    return [link.bib_index, link.face_index, *([] if link.score is None else [link.score])]

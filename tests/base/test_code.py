@@ -1,0 +1,301 @@
+"""The digest of code changes with everything that can change an answer, and with nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.base import code
+from harness.base.code import code_of, modules_of
+from harness.base.errors import StaleCodeError
+from harness.config import build_pipeline, compose
+
+#: A user's folder: a backend, what it imports in each way that Python has, and what it does not.
+FOLDER = {
+    "eyes.py": """
+from typing import TYPE_CHECKING
+import json
+import helper
+from parts.lens import focus
+from parts import iris
+if TYPE_CHECKING:
+    import hints
+else:
+    import otherwise
+def see():
+    import late
+    from importlib import import_module
+    import_module("by_name")
+    __import__("dunder")
+    import dist_a
+""",
+    "helper.py": "import deeper",
+    "deeper.py": "",
+    "otherwise.py": "",
+    "hints.py": "",
+    "late.py": "",
+    "by_name.py": "",
+    "dunder.py": "",
+    "unrelated.py": "",
+    "parts/__init__.py": "from . import eager\ndef api():\n    import parts.lazy",
+    "parts/eager.py": "",
+    "parts/lazy.py": "",
+    "parts/lens.py": "from .glass import clear\nfrom ..parts import rim",
+    "parts/glass.py": "",
+    "parts/iris.py": "from . import *",
+    "parts/rim.py": "",
+    "chooser.py": "from importlib import import_module\ndef choose(name):\n    return import_module(name)",
+}
+
+
+@dataclass
+class Place:
+    """A folder of modules and a folder of installed distributions, both importable."""
+
+    folder: Path
+    site: Path
+
+    def digest(self, *modules: str) -> str:
+        """The digest as a new process would see it."""
+        code._installed.cache_clear()
+        code._FIRST_SEEN.clear()
+        return code_of(*modules).digest
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def install(
+        self, name: str, version: str, modules: dict[str, str], requires: str = "", editable: bool = False
+    ) -> None:
+        """What pip leaves behind. Modules of an editable install stay where they are."""
+        for old in self.site.glob(f"{name}-*.dist-info"):
+            for kept in old.iterdir():
+                kept.unlink()
+            old.rmdir()
+        info = self.site / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}\n")
+        for file, text in modules.items():
+            (self.folder if editable else self.site).joinpath(file).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder if editable else self.site).joinpath(file).write_text(text)
+        recorded = [] if editable else list(modules)
+        (info / "RECORD").write_text("".join(f"{file},sha256=x,1\n" for file in [*recorded, f"{info.name}/METADATA"]))
+        if editable:
+            (info / "direct_url.json").write_text(json.dumps({"url": "file:///", "dir_info": {"editable": True}}))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    made = Place(tmp_path / "mine", tmp_path / "site")
+    for name, text in FOLDER.items():
+        made.write(name, text)
+    made.install(
+        "dist-a", "1.0", {"dist_a/__init__.py": "def f():\n    import dist_b", "dist_a/tests/test.py": "import dist_t"}
+    )
+    made.install("dist-b", "1.0", {"dist_b.py": ""}, "Requires-Dist: dist-c>=1\nRequires-Dist: dist-x; extra == 'more'")
+    for name in ("dist-c", "dist-t", "dist-x", "dist-z"):
+        made.install(name, "1.0", {f"{name.replace('-', '_')}.py": ""})
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(code, "_FIRST_SEEN", {})
+    monkeypatch.syspath_prepend(str(made.site))
+    monkeypatch.syspath_prepend(str(made.folder))
+    yield made
+    code._installed.cache_clear()
+
+
+IMPORTED = ("eyes.py", "helper.py", "deeper.py", "otherwise.py", "late.py", "by_name.py", "dunder.py")
+IN_PACKAGE = ("parts/__init__.py", "parts/eager.py", "parts/lens.py", "parts/glass.py", "parts/iris.py", "parts/rim.py")
+
+
+@pytest.mark.parametrize("name", [*IMPORTED, *IN_PACKAGE])
+def test_a_changed_source_changes_the_digest_however_it_is_imported(place: Place, name: str) -> None:
+    before = place.digest("eyes")
+    assert place.digest("eyes") == before, "the same code has the same digest"
+    place.write(name, FOLDER[name] + "\nchanged = 1\n")
+    assert place.digest("eyes") != before
+
+
+@pytest.mark.parametrize("name", ["unrelated.py", "hints.py", "chooser.py"])
+def test_what_is_never_run_does_not_change_it(place: Place, name: str) -> None:
+    before = place.digest("eyes")
+    place.write(name, "changed = 1")
+    assert place.digest("eyes") == before
+
+
+def test_what_a_package_imports_late_counts_where_the_package_itself_is_imported(place: Place) -> None:
+    by_way_of, by_name = place.digest("parts.glass"), place.digest("parts")
+    place.write("parts/lazy.py", "changed = 1")
+    assert place.digest("parts.glass") == by_way_of
+    assert place.digest("parts") != by_name
+
+
+def test_a_module_that_computes_what_it_imports_stands_for_all_beside_it(place: Place) -> None:
+    before = place.digest("chooser")
+    place.write("unrelated.py", "changed = 1")
+    assert place.digest("chooser") != before
+
+
+def test_a_module_that_appears_changes_it(place: Place) -> None:
+    place.write("helper.py", "try:\n    import optional\nexcept ImportError:\n    optional = None")
+    before = place.digest("eyes")
+    place.write("optional.py", "")
+    assert place.digest("eyes") != before
+
+
+@pytest.mark.parametrize("name", ["dist-a", "dist-b", "dist-c"])
+def test_another_version_changes_it_whether_imported_by_us_by_them_or_required(place: Place, name: str) -> None:
+    before = place.digest("eyes")
+    module = f"{name.replace('-', '_')}.py"
+    kept = {"dist-a": {"dist_a/__init__.py": "import dist_b"}, "dist-b": {module: ""}, "dist-c": {module: ""}}[name]
+    place.install(name, "1.1", kept, "Requires-Dist: dist-c" if name == "dist-b" else "")
+    assert place.digest("eyes") != before
+
+
+@pytest.mark.parametrize("name", ["dist-t", "dist-x", "dist-z"])
+def test_distributions_that_only_tests_or_extras_or_nobody_uses_do_not(place: Place, name: str) -> None:
+    before = place.digest("eyes")
+    place.install(name, "1.1", {f"{name.replace('-', '_')}.py": ""})
+    assert place.digest("eyes") == before
+
+
+def test_the_content_of_an_editable_install_counts_and_not_its_version(place: Place) -> None:
+    place.write("eyes.py", "import grown")
+    place.install("grown", "1.0", {"grown.py": "size = 1"}, editable=True)
+    before = place.digest("eyes")
+    place.install("grown", "2.0", {"grown.py": "size = 1"}, editable=True)
+    assert place.digest("eyes") == before
+    place.write("grown.py", "size = 2")
+    assert place.digest("eyes") != before
+
+
+def test_a_module_of_the_user_that_is_called_like_an_installed_one_is_hashed(place: Place) -> None:
+    place.write("dist_a.py", "")
+    found = code_of("eyes")
+    assert "dist_a" in found.sources
+    assert "dist-a" not in found.distributions
+
+
+def test_a_module_beside_installed_ones_that_nobody_installed_is_hashed(place: Place) -> None:
+    place.write("eyes.py", "import stray")
+    (place.site / "stray.py").write_text("")
+    before = place.digest("eyes")
+    (place.site / "stray.py").write_text("changed = 1")
+    assert place.digest("eyes") != before
+
+
+def test_what_was_found_out_about_distributions_is_kept_and_never_trusted_when_damaged(
+    place: Place, tmp_path: Path
+) -> None:
+    before = place.digest("eyes")
+    kept = sorted((tmp_path / "cache" / "imports").iterdir())
+    assert [path.name.rsplit("-", 1)[0] for path in kept] == ["dist-a-1.0", "dist-b-1.0", "dist-c-1.0"]
+    kept[0].write_text(kept[0].read_text().replace('"dist_b"', '"dist_z"'))
+    kept[1].write_bytes(b"\xff" * 9)
+    kept[2].unlink()
+    assert place.digest("eyes") == before
+
+
+def test_a_file_that_changes_under_a_running_process_is_an_error(place: Place) -> None:
+    code_of("eyes")
+    place.write("deeper.py", "changed = 1")
+    with pytest.raises(StaleCodeError, match=r"deeper\.py: has changed since this process loaded it"):
+        code_of("eyes")
+
+
+def test_the_records_of_a_run_can_tell_the_users_code_from_ours(place: Place) -> None:
+    place.write("eyes.py", "import harness.types")
+    found = code_of("eyes")
+    assert set(found.outside) == {"eyes"}
+    assert {"harness", "harness.types"} <= set(found.sources)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value in a field."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Something with values in its fields."""
+
+    part: Any = Part()
+    many: tuple[Any, ...] = ()
+    named: dict[str, Any] = field(default_factory=dict)
+
+
+def _function() -> None:
+    """A function."""
+
+
+@pytest.mark.parametrize(
+    "value", [Whole(), Whole, Whole(part=1, many=(Path(),)), Whole(named={"a": json.JSONDecoder}), (_function,)]
+)
+def test_the_modules_of_an_object_are_those_of_all_it_holds(value: Any) -> None:
+    found = modules_of(value)
+    assert __name__ in found
+    assert "builtins" not in found
+    inside = value if isinstance(value, Whole) else Whole()
+    assert ("json.decoder" in found) == bool(inside.named)
+    assert any(name.startswith("pathlib") for name in found) == bool(inside.many)
+
+
+MODULES = (
+    "harness.tasks.photos.task",
+    "harness.tasks.tables.task",
+    "harness.tasks.confidence.task",
+    "harness.pipeline.faces.yunet",
+    "harness.pipeline.bibs.rapidocr",
+)
+#: Prints what is loaded when `{then}` has run and was not when it began.
+LOADED = """
+import sys, json
+{first}
+before = set(sys.modules)
+{then}
+print(json.dumps({{n: getattr(sys.modules[n], "__file__", None) for n in set(sys.modules) - before}}))
+"""
+PREDICT = """
+import numpy
+from dataclasses import dataclass
+from harness.config import build_pipeline, compose
+from harness.pipeline.looks import Look
+@dataclass
+class Grey:
+    sha256: str = ""
+    image: object = None
+pipeline = build_pipeline(compose(["preset=fast", "bib.near_faces=false", "bib.guided=false"]))
+"""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_that_python_loads_when_it_imports_a_module_is_missing(module: str) -> None:
+    assert missing(code_of(module), LOADED.format(first="", then=f"import {module}")) == set()
+
+
+@pytest.mark.slow
+def test_nothing_that_python_loads_while_the_pipeline_works_is_missing() -> None:
+    then = "pipeline.load(); pipeline.predict(Look(Grey(image=numpy.full((96, 96, 3), 90, 'uint8'))))"
+    pipeline = build_pipeline(compose(["preset=fast"]))
+    assert missing(code_of(*modules_of(pipeline)), LOADED.format(first=PREDICT, then=then)) == set()
+
+
+def missing(known: code.Code, script: str) -> set[str]:
+    """An independent oracle: of what Python says it has loaded, the sources and distributions that a digest lacks."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = {name: file for name, file in json.loads(done.stdout.splitlines()[-1]).items() if file}
+    assert loaded
+    ours = {file for name, file in loaded.items() if name.partition(".")[0] == "harness"}
+    others = {name.partition(".")[0] for name in loaded} - {"harness"} - sys.stdlib_module_names
+    owners = packages_distributions()
+    lacking = {top for top in others if not {code._normal(o) for o in owners.get(top, [])} & set(known.distributions)}
+    return ours - {str(path) for path in known.files.values()} | {top for top in lacking if owners.get(top)}
