@@ -135,6 +135,7 @@ def runs_on_holdout(desk: Path) -> list[Any]:
 def test_twelve_judgements_are_twelve_looks(harness: Harness, desk: Path) -> None:
     base = harness(*HOLDOUT, "face.shift=0.15")
     assert "Verdict: NO BASELINE" in base.out, base.err
+    assert "these photos are a holdout, and its scores are sealed" in base.out
     assert harness("baseline").code == 0
     assert read_looks(desk / "set") == [], "neither evaluating the base nor pinning it is a look"
 
@@ -246,6 +247,10 @@ def test_a_run_on_everything_shows_the_holdout_too_and_says_so(harness: Harness,
     assert harness(*RUN, "references.split=full", "face.shift=0.01").code == 0
     assert len(read_looks(desk / "set")) == 1, "shown once is shown"
     assert "of the holdout are shown" not in harness(*RUN).err
+    make_set(desk / "held_out", ["holdout"] * 4)
+    full = harness(*RUN, "references.split=full", "references.root=held_out")
+    assert "the scores of 4 photos of the holdout are shown" in full.err, "also where nothing else is in the set"
+    assert "recall" in full.out
 
 
 @pytest.mark.slow

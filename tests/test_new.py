@@ -73,7 +73,7 @@ def test_what_is_written_is_what_the_commands_use(harness: Harness, tmp_path: Pa
     run = harness(*on, *chosen, f"task={NAMES['task']}")
     assert run.code == 0, run.err
     assert "4 photos of staging (full) and 6 numbers of our_task" in run.out
-    assert "  F1                  100.0%" in run.out  # of bib detection: every plate is found
+    assert "  F1                  100.0%" in run.out, run.out  # of bib detection: every plate is found
     assert "Faces found, by company" in run.out
     assert "  accuracy             66.7%" in run.out
 

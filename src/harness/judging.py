@@ -17,7 +17,18 @@ from harness.report.page import judged_anew
 from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import Comparison, code_diff, compare
 from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict, judge
-from harness.runs.looks import LEVEL, Holdout, Look, looking, protection, read_looks, seal, was_shown, write_looks
+from harness.runs.looks import (
+    LEVEL,
+    SEALED,
+    Holdout,
+    Look,
+    looking,
+    protection,
+    read_looks,
+    seal,
+    was_shown,
+    write_looks,
+)
 from harness.runs.plan import Plan
 from harness.runs.records import JUDGEMENT_TAG, describe, judgement_key, judgement_tags
 from harness.scoring.pairing import ALPHA
@@ -47,7 +58,8 @@ class Judged:
 
     def sealed(self) -> Judged:
         """The same with nothing but the verdict."""
-        judgement = replace(self.judgement, metrics=())
+        told = () if self.judgement.look else (SEALED,)
+        judgement = replace(self.judgement, reasons=(*self.judgement.reasons, *told), metrics=())
         return replace(self, run=self.run.without_scores(), judgement=judgement, comparison=None)
 
     @property

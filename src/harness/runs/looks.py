@@ -31,6 +31,10 @@ MOST = 10
 #: A gain, or that nothing got worse, is claimed at this level, so that the claims of all looks together err at 5 %.
 LEVEL = 0.05 / MOST
 UNPROTECTED = "UNPROTECTED"
+#: What is said where there are no scores to be seen, and no look that says why.
+SEALED = (
+    "these photos are a holdout, and its scores are sealed; holdout.show=true shows them, and leaves it unprotected"
+)
 
 _FILE, _LOCK, _SEALED = "looks.jsonl", ".looks.lock", "sealed"
 
@@ -38,7 +42,7 @@ _FILE, _LOCK, _SEALED = "looks.jsonl", ".looks.lock", "sealed"
 @dataclass(frozen=True)
 class Holdout:
     """The photos of a holdout that a run evaluates, by their hashes, and the folder of their reference set. Where they
-    are not `alone`, the run evaluates others with them."""
+    are not `alone`, the run was asked for all photos of the set."""
 
     root: Path
     photos: frozenset[str]

@@ -62,9 +62,10 @@ class ReferencePhotosTask:
         return TaskData(self.references.name, self.references.split, self.references.digest)
 
     def holdout(self) -> Holdout | None:
-        """The photos of the holdout among those that are evaluated."""
+        """The photos of the holdout among those that are evaluated. Whoever chooses all photos of a set asks to see
+        their scores, also where all of them are of the holdout."""
         found = frozenset(photo.sha256 for photo in self.references.photos if photo.split == Split.HOLDOUT)
-        alone = len(found) == len(self.references.photos)
+        alone = len(found) == len(self.references.photos) and self.references.split != Split.FULL
         return Holdout(self.references.root, found, alone) if found else None
 
     @property
