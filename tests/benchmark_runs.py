@@ -50,7 +50,7 @@ def benchmark_run(
     **metadata: Any,
 ) -> BenchmarkRun:
     """A run with a face scorecard, and a number scorecard where numbers are given; photos are named by their place.
-    Runs with the same counts predict the same.
+    Runs with the same counts have the same stages behind them.
 
     `tasks` are what it has evaluated beside the photos.
     """
@@ -71,7 +71,7 @@ def benchmark_run(
         items=items,
         failed=tuple(FailedItem(f"{'f' * 60}{row:04}", name, "not an image") for row, name in enumerate(failed)),
         cards={name: kinds[name](*total).counted() for name, total in totals.items()},
-        predictions=repr((list(faces), list(numbers or ()))),
+        stage_keys={"face": repr(list(faces)), "number": repr((list(faces), list(numbers or ())))},
     )
     run = BenchmarkRun(metadata=meta, metrics={}, tasks={"photos": photos, **(tasks or {})})
     measured = {name: value for card in run.cards.values() for name, value in card.metrics().items()}

@@ -11,13 +11,23 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from harness.config import compose, instantiate
-from harness.runs.archive import BenchmarkRun, Item, PhotoDetail, TaskData, TaskRun
-from harness.runs.gate import Gate, Judgement, MetricVerdict, Rule, RuleChange, Verdict, all_proven, judge, paired
+from harness.runs.archive import BenchmarkRun, Item, TaskData, TaskRun
+from harness.runs.gate import (
+    UNCHANGED,
+    Gate,
+    Judgement,
+    MetricVerdict,
+    Rule,
+    RuleChange,
+    Verdict,
+    all_proven,
+    judge,
+    paired,
+)
 from harness.runs.records import judgement_tags
 from harness.runs.verdicts import markdown_judgement, text_judgement, unseen
 from harness.scoring.cards import Counted, Declaration, Figure, Section
 from harness.scoring.pairing import JUDGE_VERSION
-from harness.types import BibBox, PhotoPrediction
 from tests.benchmark_runs import Photo, benchmark_run, gate, with_tables
 
 GOOD = [(2, 0, 0)] * 40
@@ -425,7 +435,7 @@ def test_a_run_never_moves_against_itself_and_the_order_of_photos_is_nothing(
     tasks = {"photos": replace(run.tasks["photos"], items=tuple(shuffled))}
     judgement = judge(rules, replace(run, tasks=tasks), run)
     assert judgement.verdict is (Verdict.NO_WORSE if judgement.metrics else Verdict.CANNOT_TELL)
-    assert {item.note for item in judgement.metrics} <= {"both runs predict the same"}
+    assert {item.note for item in judgement.metrics} <= {UNCHANGED}
     assert set(judgement.deltas().values()) <= {0.0}
 
 
@@ -481,23 +491,30 @@ def test_a_holdout_asks_more_of_a_gain_than_of_a_loss() -> None:
     assert gained.metrics[0].note == "6 groups moved, all for the better; fewer than 8 are no proof"
 
 
-def test_equal_counts_are_no_proof_where_the_predictions_are_others() -> None:
+def test_equal_counts_are_no_proof_where_the_stages_are_others() -> None:
+    """Ten photos on which new code does what the old one did do not show what it does on others."""
     few = benchmark_run(GOOD[:10])
-    other = replace(few, tasks={"photos": replace(few.tasks["photos"], predictions="others")})
-    assert judge(gate(), few, few).metrics[0].note == "both runs predict the same"
+    other = replace(few, tasks={"photos": replace(few.tasks["photos"], stage_keys={"face": "edited"})})
+    assert judge(gate(), few, few).metrics[0].note == UNCHANGED
     assert judge(gate(), few, few).verdict is Verdict.NO_WORSE
     assert judge(gate(), other, few).verdict is Verdict.CANNOT_TELL
     assert judge(gate(), benchmark_run(GOOD * 3), benchmark_run(GOOD * 3)).metrics[0].verdict is Verdict.NO_WORSE
 
 
-def test_a_run_of_an_older_harness_is_known_by_its_kept_predictions() -> None:
+def test_a_run_of_an_older_harness_has_to_be_proven() -> None:
+    """It does not say which stages it had."""
     run = benchmark_run(GOOD[:10])
-    old = replace(run, tasks={"photos": replace(run.tasks["photos"], predictions="")})
-    assert judge(gate(), old, old).verdict is Verdict.NO_WORSE
-    found = PhotoDetail("PASS", prediction=PhotoPrediction(bibs=(BibBox(x=0, y=0, w=0.1, h=0.1),)))
-    changed = tuple(replace(item, photo=found) for item in old.photos)
-    other = replace(old, tasks={"photos": replace(old.tasks["photos"], items=changed)})
-    assert judge(gate(), other, old).verdict is Verdict.CANNOT_TELL
+    old = replace(run, tasks={"photos": replace(run.tasks["photos"], stage_keys={})})
+    assert judge(gate(), old, old).verdict is Verdict.CANNOT_TELL
+
+
+def test_a_change_of_one_stage_leaves_the_others_unchanged() -> None:
+    rules = gate(face__recall=Rule(), number__recall=Rule())
+    base = benchmark_run(GOOD[:10], GOOD[:10])
+    keys = {**base.tasks["photos"].stage_keys, "number": "another reader"}
+    run = replace(base, tasks={"photos": replace(base.tasks["photos"], stage_keys=keys)})
+    verdicts = {item.metric: item.verdict for item in judge(rules, run, base).metrics}
+    assert verdicts == {"face/recall": Verdict.NO_WORSE, "number/recall": Verdict.CANNOT_TELL}
     bare = tuple(replace(item, photo=None) for item in old.photos)
     unknown = replace(old, tasks={"photos": replace(old.tasks["photos"], items=bare)})
     assert judge(gate(), unknown, unknown).verdict is Verdict.CANNOT_TELL

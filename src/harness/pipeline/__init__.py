@@ -7,7 +7,8 @@ from functools import partial
 
 from harness.base.extras import load_all
 from harness.pipeline.answers import checked_bibs, checked_faces, checked_links
-from harness.pipeline.looks import Look
+from harness.pipeline.cache import key_of
+from harness.pipeline.looks import Look, PhotoSource, decoder_key, whole_identity
 from harness.pipeline.stages import BibReader, FaceDetector, Linker
 from harness.pipeline.weights import Model, models_of, open_models
 from harness.types import PhotoPrediction
@@ -25,6 +26,13 @@ class Pipeline:
     def models(self) -> tuple[Model, ...]:
         """All weights in use."""
         return (*models_of(self.bib), *models_of(self.face))
+
+    def stage_keys(self, source: type[PhotoSource]) -> dict[str, str]:
+        """A digest of all that faces, bibs and links come from, beside the photo itself. Faces may guide the reading of
+        bibs, so that another face detector makes other bibs."""
+        faces = key_of(decoder_key(source), whole_identity(self.face))
+        bibs = key_of(faces, whole_identity(self.bib))
+        return {"faces": faces, "bibs": bibs, "links": key_of(bibs, whole_identity(self.link))}
 
     def load(self) -> None:
         """Open all models, so that a missing one is found before any work is done."""

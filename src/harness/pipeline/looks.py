@@ -85,10 +85,10 @@ class Look:
 
     @property
     def _size_key(self) -> str:
-        return key_of(self.photo.sha256, "size", _decoder(type(self.photo)))
+        return key_of(self.photo.sha256, "size", decoder_key(type(self.photo)))
 
     def _key(self, stage: str, backend: Backend, question: Any) -> str:
-        return key_of(self.photo.sha256, stage, _identity(backend), _decoder(type(self.photo)), question)
+        return key_of(self.photo.sha256, stage, _identity(backend), decoder_key(type(self.photo)), question)
 
     def see(self, stage: str, backend: Backend, question: Any, compute: Callable[[Image], Any]) -> Any:
         """What `compute` sees in the photo, JSON-able; `question` says what is asked beyond the backend's fields."""
@@ -113,9 +113,10 @@ class Look:
         return Entry(value, time.perf_counter() - wall)
 
 
-def timed_identity(backend: Backend) -> str:
-    """A digest of all that a backend's time depends on: what its answers depend on, and every field it has."""
-    return key_of(_identity(backend), repr(asdict(backend)))
+def whole_identity(backend: Any) -> str:
+    """A digest of all that the answers and the time of a backend, or of a linker, depend on: every field counts."""
+    models = [model.sha256 for model in getattr(backend, "models", ())]
+    return key_of(type(backend).__qualname__, code_of(*modules_of(backend)).digest, repr(asdict(backend)), models)
 
 
 @lru_cache
@@ -127,6 +128,6 @@ def _identity(backend: Backend) -> str:
 
 
 @cache
-def _decoder(source: type[PhotoSource]) -> str:
+def decoder_key(source: type[PhotoSource]) -> str:
     """A digest of the code that turns a photo's bytes into the pixels that a backend is given."""
     return code_of(source.__module__).digest

@@ -118,8 +118,9 @@ class ItemRates:
 @dataclass(frozen=True)
 class TaskRun:
     """One task of a run: its data, its items, and its scorecards over all of them. `noun` is what one item is called;
-    `text` is what the task tells in the terminal beyond its scorecards, `absent` is what the predictions do not speak
-    about, as `faces`, and `predictions` a digest of all that was predicted; runs of an older harness have none."""
+    `text` is what the task tells in the terminal beyond its scorecards, and `absent` is what the predictions do not
+    speak about, as `faces`. `stage_keys` has for each scorecard a digest of all that its predictions come from beside
+    the data: code, config and models; runs of an older harness have none."""
 
     data: TaskData
     noun: str
@@ -130,7 +131,7 @@ class TaskRun:
     slices: tuple[Slice, ...] = ()
     text: str = ""
     absent: tuple[str, ...] = ()
-    predictions: str = ""
+    stage_keys: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -152,13 +153,13 @@ class TaskRun:
         sides = {metric: pair for name in self.cards for metric, pair in self.tally(name).sides().items()}
         return ItemRates(tuple(item.id for item in self.items), sides, tuple(item.group for item in self.items))
 
-    def predicts_as(self, other: TaskRun) -> bool:
-        """Whether it is known that both predict the same for every item: by their digests or, where an older harness
-        left none, by the kept predictions of photos. Equal counts do not say so: another answer may be as good."""
-        if self.predictions and other.predictions:
-            return self.predictions == other.predictions
-        ours, theirs = ({item.id: item.photo and item.photo.prediction for item in run.items} for run in (self, other))
-        return bool(ours) and None not in ours.values() and ours == theirs
+    def made_as(self, other: TaskRun) -> Iterator[str]:
+        """The scorecards whose predictions come from the same stages in both runs, on whatever data. Equal predictions
+        do not say so: code that has changed may have changed what these items do not show."""
+        for card in self.cards:
+            key = self.stage_keys.get(card)
+            if key and key == other.stage_keys.get(card):
+                yield card
 
     def sections(self) -> tuple[ShownSection, ...]:
         """The scorecards for whatever shows them."""

@@ -45,6 +45,8 @@ _PASSING = (Verdict.IMPROVED, Verdict.NO_WORSE, Verdict.CANNOT_TELL, Verdict.BAS
 _PROVEN = frozenset({Verdict.IMPROVED, Verdict.NO_WORSE})
 
 
+#: What is said of a metric that needs no proof.
+UNCHANGED = "unchanged: both runs have the same stages behind it"
 #: What can only be said of two runs whose scores were compared.
 CLAIMS = frozenset({Verdict.IMPROVED, Verdict.NO_WORSE, Verdict.CANNOT_TELL, Verdict.REGRESSED})
 
@@ -304,11 +306,10 @@ def _judge_metrics(
 
 
 def _unchanged(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
-    """The metrics of tasks in which both runs predict the same for every item."""
+    """The metrics whose predictions come from the same stages in both runs."""
     for name in candidate.tasks.keys() & baseline.tasks.keys():
-        if candidate.tasks[name].predicts_as(baseline.tasks[name]):
-            for card in candidate.tasks[name].cards.values():
-                yield from card.declared.metrics
+        for card in candidate.tasks[name].made_as(baseline.tasks[name]):
+            yield from candidate.cards[card].declared.metrics
 
 
 def _by_tolerance(name: str, rule: Rule, before: float, after: float) -> MetricVerdict:
@@ -334,8 +335,8 @@ class _Judged:
     level_worse: float
 
     def verdict(self, name: str, moved: int | None, same: bool) -> MetricVerdict:
-        """What it did. `moved` is which way it was shown to move, None where that was not asked; `same` says that both
-        runs predict the same."""
+        """What it did. `moved` is which way it was shown to move, None where that was not asked; `same` says that the
+        stages behind it are the same in both runs."""
         rate, sign = self.rate, self.rule.sign
         low, high = sorted(sign * end for end in ends) if (ends := rate.interval()) else (None, None)
         told = MetricVerdict(
@@ -355,7 +356,7 @@ class _Judged:
 
     def _decided(self, moved: int, gain: float, unchanged: bool) -> tuple[Verdict, str]:
         if unchanged:
-            return Verdict.NO_WORSE, "both runs predict the same"
+            return Verdict.NO_WORSE, UNCHANGED
         within = abs(gain) <= self.rule.tolerance(self.rate.baseline)
         if moved and not within:
             return (Verdict.IMPROVED if moved > 0 else Verdict.REGRESSED), ""

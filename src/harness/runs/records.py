@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from harness.base.code import Code, code_of, modules_of
-from harness.runs.archive import PHOTOS, BenchmarkRun, RunMetadata, TaskData, combined_digest
+from harness.runs.archive import PHOTOS, BenchmarkRun, RunMetadata, TaskData, TaskRun, combined_digest
 from harness.runs.gate import Gate, Judgement, judge
-from harness.runs.plan import Plan, TaskResult
+from harness.runs.plan import Plan, Task, TaskResult
 from harness.runs.provenance import provenance
 from harness.runs.verdicts import markdown_judgement, unseen
 from harness.scoring import SCORER_VERSION, Declaration
@@ -98,9 +98,17 @@ def archive(plan: Plan, results: Mapping[str, TaskResult], tags: Mapping[str, st
             key=tags[KEY_TAG],
         ),
         metrics=metrics,
-        tasks={name: replace(result.kept, predictions=result.predictions) for name, result in results.items()},
+        tasks={task.name: _with_keys(plan, task, results[task.name].kept) for task in plan.tasks},
         idle_steps=tuple(sorted(step for result in results.values() for step in result.idle_steps)),
     )
+
+
+def _with_keys(plan: Plan, task: Task, kept: TaskRun) -> TaskRun:
+    """A task's part with the keys of its stages. One that does not tell them apart is a single stage."""
+    if kept.stage_keys:
+        return kept
+    whole = _digest(repr(task), list(task.inputs()), plan.seed, code_of(*modules_of(task)).digest)
+    return replace(kept, stage_keys=dict.fromkeys(kept.cards, whole))
 
 
 def run_tags(plan: Plan, key: str, code: Code) -> dict[str, str]:

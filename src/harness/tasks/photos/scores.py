@@ -69,6 +69,13 @@ _ABOUT = {
     NUMBERS: ("number",),
 }
 
+
+def card_keys(cards: Iterable[str], stages: Mapping[str, str]) -> dict[str, str]:
+    """The stages that each scorecard rests on, in one text. One from outside may look at everything."""
+    about = {name: [stages[what] for what in stages if name in _ABOUT[what]] for name in cards}
+    return {name: " ".join(keys or stages.values()) for name, keys in about.items()}
+
+
 #: Thresholds for when there is nothing to score.
 _NO_OVERLAP = Thresholds(1.0, 1.0)
 

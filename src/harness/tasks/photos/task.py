@@ -12,7 +12,7 @@ from typing import Protocol
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import CacheConfig
 from harness.references.photos import read_photo
-from harness.references.sets import ReferenceSet
+from harness.references.sets import ReferencePhoto, ReferenceSet
 from harness.runs.archive import PHOTOS, FailedItem, Item, PhotoDetail, TaskData, TaskRun, item_rows
 from harness.runs.looks import Holdout
 from harness.runs.plan import MEASURED_TAG, REPAIRED, Show, Showing, Shown, TaskResult
@@ -23,7 +23,7 @@ from harness.scoring.speed import stage_seconds
 from harness.tasks.photos import evidence
 from harness.tasks.photos.audit import audit
 from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto, predict
-from harness.tasks.photos.scores import PhotoScoring, Scores, declared, score, timed
+from harness.tasks.photos.scores import PhotoScoring, Scores, card_keys, declared, score, timed
 from harness.tasks.photos.section import photo_table, show_photos
 from harness.tasks.photos.timing import timing_pass
 from harness.types import Split
@@ -78,6 +78,10 @@ class ReferencePhotosTask:
         """How many of the labels the judged model has made itself."""
         return evidence.accepted(self.references.photos, self.made_by)
 
+    def stage_keys(self) -> Mapping[str, str]:
+        """What faces, bibs and links come from, where these can be told apart."""
+        return {}
+
     def inputs(self) -> list[str]:
         """Which photos belong together, and which labels the model has made itself."""
         return [evidence.evidence_key(self.references, self.accepted)]
@@ -109,7 +113,7 @@ class ReferencePhotosTask:
             suspects = suspects_among(labels, witnesses, self.scoring)
             return show_photos(showing, photos, scores, self.scoring, suspects, read_photo, notes)
 
-        result = photos_result(self.data(), photos, failed, scores, show)
+        result = photos_result(self.data(), photos, failed, scores, show, self.stage_keys())
         told = evidence.tags(self.references.groups, self.accepted)
         return replace(result, kept=replace(result.kept, text="\n".join(notes)), tags={**result.tags, **told})
 
@@ -125,6 +129,10 @@ class PhotosTask(ReferencePhotosTask):
     def made_by(self) -> evidence.MadeBy:
         """The backends and models of the pipeline."""
         return evidence.made_by(self.pipeline)
+
+    def stage_keys(self) -> Mapping[str, str]:
+        """Those of the pipeline."""
+        return self.pipeline.stage_keys(ReferencePhoto)
 
     def inputs(self) -> list[str]:
         """The weights of the models, and what the photos and labels are worth."""
@@ -161,6 +169,7 @@ def photos_result(
     failed: Sequence[FailedPhoto],
     scores: Scores,
     show: Show | None,
+    stages: Mapping[str, str] | None = None,
 ) -> TaskResult:
     """What the photos come to."""
     counts = item_rows({name: card.by_item() for name, card in scores.cards.items()}, len(photos))
@@ -182,6 +191,7 @@ def photos_result(
             intervals=scores.intervals(),
             slices=scores.slices,
             absent=tuple(sorted(scores.absent)),
+            stage_keys=card_keys(scores.cards, stages) if stages else {},
         ),
         predictions=predictions.hexdigest(),
         metrics=_costs(photos, failed) | _calibration(scores),

@@ -16,7 +16,7 @@ from statistics import fmean, median
 
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import key_of
-from harness.pipeline.looks import timed_identity
+from harness.pipeline.looks import whole_identity
 from harness.references.sets import ReferencePhoto
 from harness.runs.plan import TimingPass
 from harness.scoring.speed import CPU_SECONDS, PHOTOS_PER_SECOND, SECONDS, stage_seconds
@@ -30,7 +30,7 @@ def timing_pass(pipeline: Pipeline, photos: Sequence[EvaluatedPhoto]) -> TimingP
     """How to measure the pipeline on these photos. Links cost next to nothing and are not timed, so that they are not
     part of the key either: a sweep over their geometry measures once."""
     sample = sampled([item.photo for item in photos])
-    stages = [timed_identity(pipeline.bib), timed_identity(pipeline.face)]
+    stages = [whole_identity(pipeline.bib), whole_identity(pipeline.face)]
     return TimingPass(
         key=key_of(stages, [photo.sha256 for photo in sample], len(photos), machine()),
         words=f"timing pass: {len(sample)} photo{'' if len(sample) == 1 else 's'}, {ROUNDS} times",
