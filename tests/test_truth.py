@@ -164,7 +164,7 @@ def test_another_decoder_shares_no_entry(tmp_path: Path, monkeypatch: pytest.Mon
         (tmp_path / "decoding.py").write_text(text)
         sys.modules.pop("decoding", None)
         code._FIRST_SEEN.clear()
-        looks._decoder.cache_clear()
+        looks.decoder_key.cache_clear()
         from decoding import Photo  # type: ignore[import-not-found]
 
         look = looks.Look(Photo(), cache)

@@ -108,15 +108,19 @@ class _Data(NamedTuple):
     def thresholds(self) -> dict[str, float]:
         return asdict(THRESHOLDS)
 
+    def inputs(self) -> tuple[str, ...]:
+        return ()
+
 
 def run_of(evaluation: Evaluated, extra: Mapping[str, TaskResult] | None = None, **config: str) -> BenchmarkRun:
     """The archive of an evaluation, and of what was evaluated beside the photos."""
     results = {"photos": evaluation.result(data=config.get("data", "races")), **(extra or {})}
     tasks = tuple(_Data(name, result.kept.data) for name, result in results.items())
     plan = SimpleNamespace(
-        params=config, note=config.get("note", ""), preset="fast", title="", overrides=(), tasks=tasks
+        params=config, note=config.get("note", ""), preset="fast", title="", overrides=(), tasks=tasks, seed=0
     )
-    return archive(cast(Any, plan), results, {"key": "k" * 64, "git.commit": "c0ffee"})
+    key = " ".join(result.predictions for result in results.values())
+    return archive(cast(Any, plan), results, {"key": key, "git.commit": "c0ffee"})
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import CacheConfig
-from harness.references.photos import read_photo
-from harness.references.sets import ReferencePhoto, ReferenceSet
+from harness.references.photos import OpenedPhoto, read_photo
+from harness.references.sets import ReferenceSet
 from harness.runs.archive import PHOTOS, FailedItem, Item, PhotoDetail, TaskData, TaskRun, item_rows
 from harness.runs.looks import Holdout
 from harness.runs.plan import MEASURED_TAG, REPAIRED, Show, Showing, Shown, TaskResult
@@ -132,7 +132,7 @@ class PhotosTask(ReferencePhotosTask):
 
     def stage_keys(self) -> Mapping[str, str]:
         """Those of the pipeline."""
-        return self.pipeline.stage_keys(ReferencePhoto)
+        return self.pipeline.stage_keys(OpenedPhoto)
 
     def inputs(self) -> list[str]:
         """The weights of the models, and what the photos and labels are worth."""
