@@ -28,6 +28,7 @@ from harness.runs.records import judgement_tags
 from harness.runs.verdicts import markdown_judgement, text_judgement, unseen
 from harness.scoring.cards import Counted, Declaration, Figure, Section
 from harness.scoring.pairing import JUDGE_VERSION
+from harness.scoring.uncertainty import LeftOut
 from tests.benchmark_runs import Photo, benchmark_run, gate, with_tables
 
 GOOD = [(2, 0, 0)] * 40
@@ -324,6 +325,27 @@ def test_the_same_seed_judges_alike_and_no_verdict_hangs_on_it() -> None:
     good = benchmark_run([(place % 7 + 1, 0, place % 3) for place in range(40)])
     worse = benchmark_run([(place % 7, 0, place % 3 + 1) for place in range(40)])
     assert judge(gate(), worse, good) == judge(gate(), worse, good, seed=0) == judge(gate(), worse, good, seed=1)
+
+
+def with_precision(values: Sequence[float]) -> BenchmarkRun:
+    """A run on forty photos with a figure that is the mean of a value a photo, known without each of them."""
+    mean = sum(values) / len(values)
+    without = {str(row): (sum(values) - value) / (len(values) - 1) for row, value in enumerate(values)}
+    run = benchmark_run(GOOD)
+    task = replace(run.tasks["photos"], left_out={"face/ap": LeftOut(len(values), without)})
+    return replace(run, tasks={"photos": task}, metrics={**run.metrics, "face/ap": mean})
+
+
+def test_a_figure_that_is_known_without_each_group_is_judged_like_a_rate() -> None:
+    rules = gate(face__ap=Rule(), face__recall=Rule())
+    good, worse = with_precision([0.9] * 40), with_precision([0.6] * 10 + [0.9] * 30)
+    one = with_precision([0.0, 0.0] + [0.9] * 38)
+    found = {item.metric: item for item in judge(rules, worse, good).metrics}["face/ap"]
+    assert (found.verdict, found.groups, found.items) == (Verdict.REGRESSED, 40, 40)
+    assert (found.low is not None, found.unseen is not None) == (True, True)
+    assert verdicts(judge(rules, good, worse))["face/ap"] is Verdict.IMPROVED
+    assert verdicts(judge(rules, one, good))["face/ap"] is Verdict.CANNOT_TELL, "two photos are no proof"
+    assert verdicts(judge(rules, good, good))["face/ap"] is Verdict.NO_WORSE
 
 
 def test_figures_are_judged_by_the_tolerance_that_their_scorecard_declares() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ import pytest
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from harness.scoring.average_precision import ApPhoto, ApScorecard, average_precision
+from harness.scoring.average_precision import (
+    ApPhoto,
+    ApScorecard,
+    average_precision,
+    jackknife_precision,
+    left_out_precision,
+)
 from harness.scoring.boxes import Floats
 
 BOX = [10.0, 10.0, 50.0, 50.0]
@@ -198,3 +205,51 @@ class TestBadInput:
     def test_it_is_refused_by_place(self, photo: ApPhoto, message: str) -> None:
         with pytest.raises(ValueError, match=f"photo 1.*{message}"):
             average_precision([ApPhoto([BOX], [BOX], [0.5]), photo])
+
+
+class TestJackknife:
+    @pytest.mark.parametrize("seed", range(12))
+    def test_without_a_part_is_what_the_other_photos_come_to(self, seed: int) -> None:
+        photos = [photo for more in range(4) for photo in random_photos(100 * seed + more)]
+        photos = [replace(photo, area=None) for photo in photos]
+        parts = np.random.default_rng(seed).integers(0, 3, len(photos))
+        parts[:3] = range(3)
+        found = left_out_precision(photos, parts)
+        for part in range(3):
+            rest = average_precision([photo for photo, own in zip(photos, parts, strict=True) if own != part])
+            for name in ("ap", "ap_50", "ap_75"):
+                told = float(found[name][part])
+                assert (None if np.isnan(told) else told) == pytest.approx(getattr(rest, name))
+
+    def test_an_interval_holds_the_value_and_counts_groups(self) -> None:
+        """Eight photos of four bursts: too few to know how they scatter, so that each burst is one target."""
+        photos = [ApPhoto([BOX], [BOX], [0.9])] * 6 + [ApPhoto([BOX], [], [])] * 2
+        items, card = [str(n) for n in range(8)], average_precision(photos)
+        alone = jackknife_precision(photos, card, items, [""] * 8)["ap"]
+        bursts = jackknife_precision(photos, card, items, [f"burst {n // 2}" for n in range(8)])["ap"]
+        for found in (alone.interval, bursts.interval):
+            assert card.ap is not None
+            assert found.low < card.ap < found.high
+        assert (bursts.interval.n_eff, bursts.interval.few_groups) == (4, True)
+        assert bursts.interval.low < alone.interval.low
+        assert alone.left_out is not None
+        assert (alone.left_out.n, len(alone.left_out.without)) == (8, 8)
+
+    def test_all_right_is_no_interval_of_zero_width(self) -> None:
+        photos = [ApPhoto([BOX], [BOX], [0.9])] * 32
+        card = average_precision(photos)
+        found = jackknife_precision(photos, card, [str(n) for n in range(32)], [""] * 32)["ap"].interval
+        assert card.ap == pytest.approx(1.0)
+        assert (round(found.low, 3), found.high) == (0.891, 1.0)
+
+    def test_what_no_other_photo_has_targets_for_has_no_pseudo_values(self) -> None:
+        photos = [ApPhoto([BOX], [BOX], [0.9]), ApPhoto([], [BOX], [0.8])]
+        found = jackknife_precision(photos, average_precision(photos), ["a", "b"], ["", ""])["ap"]
+        assert found.left_out is None
+        assert found.interval.few_groups
+        assert 0 <= found.interval.low < found.interval.high <= 1
+
+    def test_without_targets_there_is_nothing(self) -> None:
+        photos = [ApPhoto([], [BOX], [0.8])]
+        assert jackknife_precision(photos, average_precision(photos), ["a"], [""]) == {}
+        assert jackknife_precision([], average_precision([]), [], []) == {}

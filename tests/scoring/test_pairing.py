@@ -24,8 +24,10 @@ from harness.scoring.pairing import (
     groups_wanted,
     judge_together,
     paired_difference,
+    paired_left_out,
     paired_rates,
 )
+from harness.scoring.uncertainty import LeftOut
 
 Pairs = list[tuple[int, int, int, int, str]]
 
@@ -293,6 +295,32 @@ def test_groups_of_other_tasks_have_no_part() -> None:
     assert among.moves.tolist() == [0, 0, 0, *alone.moves, 0, 0]
     assert (among.interval(), among.smallest_loss()) == (alone.interval(), alone.smallest_loss())
     assert flip_chances({"a": among}, {"a": 1}) == flip_chances({"a": alone}, {"a": 1})
+
+
+def left_out(values: Mapping[str, float]) -> LeftOut:
+    """The mean of some values, and what it is without each."""
+    total = sum(values.values())
+    return LeftOut(len(values), {name: (total - value) / (len(values) - 1) for name, value in values.items()})
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30))
+def test_a_mean_by_its_pseudo_values_is_what_it_is_as_a_rate(pairs: list[tuple[float, float]]) -> None:
+    """A mean is a ratio of sums too: both ways to pair it agree."""
+    before, after = ({str(row): pair[side] for row, pair in enumerate(pairs)} for side in (0, 1))
+    means = tuple(sum(run.values()) / len(run) for run in (before, after))
+    found = paired_left_out((means[0], means[1]), left_out(before), left_out(after), 40)
+    plain = [(sides([*run.values()], [1.0] * len(run))) for run in (before, after)]
+    rate = paired_rates({"mean": plain[0]}, {"mean": plain[1]})["mean"]
+    assert found is not None
+    assert sorted(found.moves) == pytest.approx(sorted(rate.moves), abs=1e-7)
+    assert (found.groups, found.items) == (len(pairs), 40)
+    assert (found.scale, found.delta) == pytest.approx((rate.scale, rate.delta))
+
+
+def test_runs_that_left_out_other_parts_are_not_paired() -> None:
+    ours, theirs = left_out({"a": 0.1, "b": 0.4}), left_out({"a": 0.1, "c": 0.4})
+    assert paired_left_out((0.2, 0.3), ours, theirs, 2) is None
+    assert paired_left_out((0.2, 0.3), LeftOut(0, {}), LeftOut(0, {}), 2) is None
 
 
 def tally(*photos: tuple[int, int, int], unlabeled: int = 0) -> Tally[FaceScorecard]:

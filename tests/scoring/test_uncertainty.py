@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import ClassVar
 
 import numpy as np
@@ -19,10 +20,12 @@ from harness.scoring.faces import FaceScorecard
 from harness.scoring.uncertainty import (
     AVERAGE,
     F1,
+    MOST_PARTS,
     SHARE,
     Interval,
     group_numbers,
     intervals,
+    parts_of,
     rate_intervals,
     statistic_interval,
 )
@@ -182,6 +185,29 @@ def test_a_statistic_that_is_no_ratio_goes_by_leaving_groups_out() -> None:
     without = (above.sum() - above) / (below.sum() - below)
     found = statistic_interval(float(above.sum() / below.sum()), without, below, np.arange(6))
     assert same(found, rate_intervals({"rate": (above, below)}, floors={"rate": AVERAGE})["rate"])
+
+
+@given(st.lists(st.integers(0, 250), min_size=1, max_size=400), st.randoms())
+def test_parts_are_groups_or_as_many_of_them_each_in_whatever_order(of: list[int], random: Random) -> None:
+    items = [f"photo {row}" for row in range(len(of))]
+    groups = ["" if group > 200 else f"group {group}" for group in of]
+    names, numbers = parts_of(items, groups)
+    told = {item: names[number] for item, number in zip(items, numbers.tolist(), strict=True)}
+    units = {group or item for group, item in zip(groups, items, strict=True)}
+    assert len(names) == len(set(names)) == min(len(units), MOST_PARTS)
+    for group in set(groups) - {""}:
+        assert len({told[item] for item, own in zip(items, groups, strict=True) if own == group}) == 1
+    rows = list(range(len(of)))
+    random.shuffle(rows)
+    again, moved = parts_of([items[row] for row in rows], [groups[row] for row in rows])
+    assert {items[row]: again[number] for row, number in zip(rows, moved.tolist(), strict=True)} == told
+
+
+def test_a_part_is_known_by_its_items() -> None:
+    """So that two runs whose groups differ are not taken for paired."""
+    items = ["a", "b", "c"]
+    assert set(parts_of(items, ["x", "x", "y"])[0]) != set(parts_of(items, ["x", "y", "y"])[0])
+    assert set(parts_of(items, ["x", "x", "y"])[0]) == set(parts_of(items, ["1", "1", "2"])[0])
 
 
 def test_a_rate_without_a_denominator_has_none() -> None:

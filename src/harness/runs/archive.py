@@ -32,6 +32,7 @@ from harness.scoring import (
 )
 from harness.scoring.cards import Count, Sides
 from harness.scoring.format import ShownSection
+from harness.scoring.uncertainty import LeftOut
 from harness.types import PhotoPrediction
 
 RUN_FILE = "run.json"
@@ -120,7 +121,8 @@ class TaskRun:
     """One task of a run: its data, its items, and its scorecards over all of them. `noun` is what one item is called;
     `text` is what the task tells in the terminal beyond its scorecards, and `absent` is what the predictions do not
     speak about, as `faces`. `stage_keys` has for each scorecard a digest of all that its predictions come from beside
-    the data: code, config and models; runs of an older harness have none."""
+    the data: code, config and models; runs of an older harness have none. `left_out` has what figures come to without
+    each group of items, by metric."""
 
     data: TaskData
     noun: str
@@ -132,6 +134,7 @@ class TaskRun:
     text: str = ""
     absent: tuple[str, ...] = ()
     stage_keys: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
 
     @property
     def size(self) -> int:

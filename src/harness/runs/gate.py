@@ -19,7 +19,15 @@ from pydantic import Field
 
 from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
 from harness.scoring.cards import Declaration, Sides
-from harness.scoring.pairing import ALPHA, ROUGH_GROUPS, PairedRate, groups_wanted, judge_together, paired_rates
+from harness.scoring.pairing import (
+    ALPHA,
+    ROUGH_GROUPS,
+    PairedRate,
+    groups_wanted,
+    judge_together,
+    paired_left_out,
+    paired_rates,
+)
 
 #: What stands before the slash in metrics that no scorecard can declare: they depend on stages, tags and scores.
 _OPEN_SECTIONS = ("runtime", "cache", "slice", "calibration")
@@ -263,20 +271,33 @@ def all_proven(metrics: Iterable[MetricVerdict]) -> bool:
 
 
 def paired(candidate: BenchmarkRun, baseline: BenchmarkRun) -> dict[str, PairedRate]:
-    """Every rate that both runs have, compared over the items that both have. Their groups are the candidate's; each
-    rate has a place for the groups of every task."""
+    """Every rate that both runs have, compared over the items that both have, and every figure of which both tell what
+    it comes to without each group. Their groups are the candidate's; each rate has a place for the groups of every
+    task, and the parts of figures have places of their own."""
     tasks: list[dict[str, PairedRate]] = []
     for name in sorted(baseline.tasks.keys() & candidate.tasks.keys()):
         ours, theirs = candidate.tasks[name].rates(), baseline.tasks[name].rates()
         shared = sorted(set(ours.items) & set(theirs.items))
         group = dict(zip(ours.items, ours.groups, strict=True))
         tasks.append(paired_rates(_sides(theirs, shared), _sides(ours, shared), [group[item] for item in shared]))
+        tasks.append(_paired_figures(candidate, baseline, name))
     sizes = [len(next(iter(rates.values())).moves) if rates else 0 for rates in tasks]
     return {
         name: rate.placed(sum(sizes[:place]), sum(sizes[place + 1 :]))
         for place, rates in enumerate(tasks)
         for name, rate in rates.items()
     }
+
+
+def _paired_figures(candidate: BenchmarkRun, baseline: BenchmarkRun, task: str) -> dict[str, PairedRate]:
+    ours, theirs = candidate.tasks[task], baseline.tasks[task]
+    found = {}
+    for name in sorted(ours.left_out.keys() & theirs.left_out.keys()):
+        values = (baseline.metrics[name], candidate.metrics[name])
+        pair = paired_left_out(values, theirs.left_out[name], ours.left_out[name], len(ours.items))
+        if pair is not None:
+            found[name] = pair
+    return found
 
 
 def _judge_metrics(

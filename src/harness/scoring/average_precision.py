@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.cards import SCORER_VERSION
+from harness.scoring.uncertainty import Interval, LeftOut, group_numbers, parts_of, statistic_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,66 @@ COUNTS = tuple(field.name for field in fields(ApScorecard))[12:]
 
 def average_precision(photos: Sequence[ApPhoto], class_agnostic: bool = False) -> ApScorecard:
     """Score the boxes of many photos; `class_agnostic` takes all boxes to be of one class."""
+    evaluation, counts = _evaluation(photos, class_agnostic)
+    evaluation.evaluate()
+    evaluation.accumulate()
+    evaluation.summary_lines()  # works out the statistics, as `summarize` does, but prints nothing
+    statistics = [float(value) if value >= 0 else None for value in evaluation.stats]
+    values: dict[str, Any] = dict(zip(STATISTICS + COUNTS, [*statistics, *counts], strict=True))
+    return ApScorecard(**values)
+
+
+@dataclass(frozen=True)
+class Jackknifed:
+    """The interval of a statistic and, where it is known without each part of the photos, what it comes to then."""
+
+    interval: Interval
+    left_out: LeftOut | None
+
+
+def jackknife_precision(
+    photos: Sequence[ApPhoto], card: ApScorecard, items: Sequence[str], groups: Sequence[str]
+) -> dict[str, Jackknifed]:
+    """How sure `ap`, `ap_50` and `ap_75` of a scorecard are, those that it has. Photos of one group belong together;
+    one without a group is told apart by its name in `items`."""
+    names, parts = parts_of(items, groups)
+    targets = np.array([_targets(photo) for photo in photos], dtype=np.float64)
+    numbers = group_numbers(groups, len(groups))
+    found = {}
+    for name, without in left_out_precision(photos, parts).items():
+        value = getattr(card, name)
+        if value is None:
+            continue
+        known = (
+            None if np.isnan(without).any() else LeftOut(card.targets, dict(zip(names, without.tolist(), strict=True)))
+        )
+        found[name] = Jackknifed(statistic_interval(value, without, targets, numbers), known)
+    return found
+
+
+def _targets(photo: ApPhoto) -> int:
+    boxes = np.asarray(photo.targets, dtype=np.float64).reshape(-1, 4)
+    drawn = (boxes[:, 2:] > 0).all(axis=1)
+    return int(np.count_nonzero(drawn if photo.crowd is None else drawn & ~np.asarray(photo.crowd, dtype=bool)))
+
+
+def left_out_precision(photos: Sequence[ApPhoto], parts: Ints) -> dict[str, Floats]:
+    """`ap`, `ap_50` and `ap_75` without the photos of each part in turn; `parts` has the number of each photo's part.
+    Boxes are matched once, within their photo. Without targets a statistic is NaN."""
+    evaluation, _ = _evaluation(photos, class_agnostic=False)
+    limits = evaluation.params  # what is asked for is over all sizes
+    limits.area_rng, limits.area_rng_lbl, limits.max_dets = [[0.0, 1e10]], ["all"], [100]
+    evaluation.evaluate()
+    numbers = np.arange(1, len(photos) + 1)
+    kept = {str(part): numbers[parts != part].tolist() for part in range(int(parts.max()) + 1)} if len(parts) else {}
+    found = evaluation.slice_by(kept)
+    columns = {"ap": "AP", "ap_50": "AP50", "ap_75": "AP75"}
+    values = {name: np.array([found[part][theirs] for part in kept]) for name, theirs in columns.items()}
+    return {name: np.where(column < 0, np.nan, column) for name, column in values.items()}
+
+
+def _evaluation(photos: Sequence[ApPhoto], class_agnostic: bool) -> tuple[hotcoco.COCOeval, tuple[int, ...]]:
+    """What COCO's rules evaluate, and how many photos, targets, crowds and predictions there are."""
     truth = _Side.of("target", [photo.targets for photo in photos])
     found = _Side.of("prediction", [photo.predictions for photo in photos])
     scores = found.column("score", [photo.scores for photo in photos])
@@ -109,13 +170,7 @@ def average_precision(photos: Sequence[ApPhoto], class_agnostic: bool = False) -
     )
     results = np.column_stack([found.photo + 1, found.xywh, scores, predicted_classes + 1])[known]
     evaluation = hotcoco.COCOeval(targets, targets.load_res(results), "bbox")
-    evaluation.evaluate()
-    evaluation.accumulate()
-    evaluation.summary_lines()  # works out the statistics, as `summarize` does, but prints nothing
-    statistics = [float(value) if value >= 0 else None for value in evaluation.stats]
-    counts = [len(photos), *(int(np.count_nonzero(which)) for which in (drawn & ~crowd, drawn & crowd, known))]
-    values: dict[str, Any] = dict(zip(STATISTICS + COUNTS, [*statistics, *counts], strict=True))
-    return ApScorecard(**values)
+    return evaluation, (len(photos), *(int(np.count_nonzero(each)) for each in (drawn & ~crowd, drawn & crowd, known)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,9 @@ class Rate:
 class Figure:
     """A number that belongs to a scorecard and is no ratio of sums over items, such as average precision or seconds.
 
-    It has no interval; a gate judges it by its tolerance alone, the larger of `tolerance` and `relative` times the
-    baseline. Beside it stands what it rests on: the sum of the counts of `basis`, as in `87 targets`.
+    Where its task tells what it comes to without each group (`LeftOut`), it has an interval and is judged as a rate is.
+    Otherwise a gate judges it by its tolerance alone, the larger of `tolerance` and `relative` times the baseline.
+    Beside it stands what it rests on: the sum of the counts of `basis`, as in `87 targets`.
     """
 
     metric: str

@@ -92,7 +92,7 @@ def _rows(card: Counted, section: Section, intervals: Mapping[str, Interval]) ->
         if metric in rates:
             yield _rate_row(card, rates[metric], intervals.get(metric))
         elif metric in card.figures:
-            yield _figure_row(card, figures[metric])
+            yield _figure_row(card, figures[metric], intervals.get(metric))
     for row in section.rows:
         total = sum(card.counts.get(name, 0) for name in row.counts)
         if not set(row.counts) - set(card.unknown):
@@ -101,10 +101,10 @@ def _rows(card: Counted, section: Section, intervals: Mapping[str, Interval]) ->
             yield Row(row.label, _number(total), "", _told(card, row))
 
 
-def _figure_row(card: Counted, figure: Figure) -> Row:
+def _figure_row(card: Counted, figure: Figure, interval: Interval | None) -> Row:
     total = sum(card.counts.get(name, 0) for name in figure.basis)
     basis = f"{_number(total)} {figure.words}" if figure.basis else ""
-    return Row(figure.label, f"{card.figures[figure.metric]:.1%}", "", basis, figure.metric)
+    return _row(figure.label, card.figures[figure.metric], interval, basis, figure.metric)
 
 
 def _rate_row(card: Counted, rate: Rate, interval: Interval | None) -> Row:
@@ -113,12 +113,19 @@ def _rate_row(card: Counted, rate: Rate, interval: Interval | None) -> Row:
         return Row(rate.label, "n/a", "", NOT_PREDICTED, rate.metric)
     if not below:
         return Row(rate.label, "n/a", "", _lacking(card, rate), rate.metric)
-    basis = _basis(card, rate)
+    return _row(rate.label, card.value(rate), interval, _basis(card, rate), rate.metric)
+
+
+def _row(label: str, value: float, interval: Interval | None, basis: str, metric: str) -> Row:
     if interval is None:
-        return Row(rate.label, f"{card.value(rate):.1%}", "", basis, rate.metric)
+        return Row(label, f"{value:.1%}", "", basis, metric)
     basis = ", ".join(filter(None, (basis, rests_on(interval))))
-    spread = f"[{interval.low:.1%}, {interval.high:.1%}]"
-    return Row(rate.label, f"{card.value(rate):.1%}", spread, basis, rate.metric)
+    return Row(label, f"{value:.1%}", interval_text(interval), basis, metric)
+
+
+def interval_text(interval: Interval) -> str:
+    """`[89.1%, 100.0%]`."""
+    return f"[{interval.low:.1%}, {interval.high:.1%}]"
 
 
 def rests_on(interval: Interval) -> str:

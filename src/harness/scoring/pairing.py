@@ -31,6 +31,7 @@ from harness.scoring.uncertainty import (
     FEWEST_GROUPS,
     LEVEL,
     MORE_FREEDOM,
+    LeftOut,
     group_numbers,
     group_sums,
     student,
@@ -177,6 +178,21 @@ def _paired(baseline: Sides, candidate: Sides, numbers: NDArray[np.int64]) -> Pa
         items=len(baseline[0]),
         groups=int(np.count_nonzero((below > 0) | (below_now > 0))),
     )
+
+
+def paired_left_out(
+    values: tuple[float, float], baseline: LeftOut, candidate: LeftOut, items: int
+) -> PairedRate | None:
+    """Compare a number that is no ratio of sums by its pseudo-values, in targets; `values` are the baseline's and the
+    candidate's. None where the parts that were left out are not the same."""
+    if not baseline.without or baseline.without.keys() != candidate.without.keys():
+        return None
+    parts, (before, after) = len(baseline.without), values
+    strayed = np.array([candidate.without[part] - baseline.without[part] for part in sorted(baseline.without)])
+    n = (baseline.n + candidate.n) / 2
+    moves = n / parts * (parts * (after - before) - (parts - 1) * strayed)
+    moves[np.abs(moves) < _TIE * n] = 0.0
+    return PairedRate(before, after, moves, 1 / n, items, parts)
 
 
 def judge_together(

@@ -11,6 +11,7 @@ A photo that nobody labelled is no part of the sample.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,8 @@ SHARE, F1, AVERAGE = 1.0, 0.5, 0.25
 _IN_PHOTOS, _IN_GROUPS, _WEIGHT = 0.1, 0.3, 3
 #: What the degrees of freedom have beyond the number of groups that carry the scatter.
 MORE_FREEDOM = 8
+#: A number that is no ratio of sums is computed anew without each group; more groups than this are left out in parts.
+MOST_PARTS = 100
 #: A difference below this is rounding.
 _ROUNDING = 1e-9
 
@@ -88,11 +91,37 @@ def rate_intervals(
     return _intervals(arrays, group_numbers(groups, max(lengths, default=0)), floors or {})
 
 
-def statistic_interval(value: float, without: Floats, below: Floats, numbers: Ints) -> Interval:
-    """An interval for a number between 0 and 1 that is no ratio of sums, such as a grade.
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a number that is no ratio of sums comes to `without` each part of the items in turn (the delete-one-group
+    jackknife): how far it may be off, and how far a change of it, is told by that. It rests on `n` targets."""
 
-    `without` has its value without each group in turn (the delete-one-group jackknife), `below` the n of each item, and
-    `numbers` the group of each item.
+    n: float
+    without: Mapping[str, float]
+
+
+def parts_of(items: Sequence[str], groups: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    """The parts that are left out in turn, by a digest of their items, and the number of each item's part.
+
+    A part is a group. Where there are more than `MOST_PARTS`, each part has several, put together by their hashes.
+    """
+    members: dict[str, list[int]] = {}
+    for row, (item, group) in enumerate(zip(items, groups, strict=True)):
+        members.setdefault(group or item, []).append(row)
+    by_hash = sorted(members, key=lambda name: hashlib.sha256(name.encode()).digest())
+    numbers = np.zeros(len(items), dtype=np.int64)
+    for place, name in enumerate(by_hash):
+        numbers[members[name]] = place % MOST_PARTS
+    names: dict[int, list[str]] = {}
+    for number, item in sorted(zip(numbers.tolist(), items, strict=True)):
+        names.setdefault(number, []).append(item)
+    return tuple(hashlib.sha256("\n".join(names[part]).encode()).hexdigest()[:12] for part in sorted(names)), numbers
+
+
+def statistic_interval(value: float, without: Floats, below: Floats, numbers: Ints) -> Interval:
+    """An interval for a number between 0 and 1 that is no ratio of sums, such as average precision or a grade.
+
+    `without` has its value without each part in turn, `below` the n of each item, and `numbers` the group of each item.
     """
     sizes = group_sums(below[:, None], numbers)
     deviations = below.sum() * (1 - 1 / len(without)) * (without.mean() - without)

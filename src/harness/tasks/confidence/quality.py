@@ -12,14 +12,20 @@ of its own. What is no `bbox_2d` of four finite corners, in order, is left out a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.scoring.average_precision import ApPhoto, ApScorecard, average_precision
+from harness.scoring.average_precision import (
+    ApPhoto,
+    ApScorecard,
+    Jackknifed,
+    average_precision,
+    jackknife_precision,
+)
 from harness.scoring.boxes import Boxes
 from harness.scoring.calibration import CalibrationScorecard, calibration
 from harness.scoring.coord_tokens import BOX
@@ -33,18 +39,20 @@ Corners = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Quality:
-    """Average precision in the order of the scores and without it, and calibration."""
+    """Average precision in the order of the scores, with how sure it is, and without that order, and calibration."""
 
     ranked: ApScorecard
     constant: ApScorecard
     calibration: CalibrationScorecard
     targets_left_out: int
     predictions_left_out: int
+    sureness: Mapping[str, Jackknifed] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the file `confidence_quality.json` has them."""
         return {
             "ranked": self.ranked.to_dict(),
+            "intervals": {name: [each.interval.low, each.interval.high] for name, each in self.sureness.items()},
             "constant": self.constant.to_dict(),
             "calibration": self.calibration.to_dict(),
             "targets_left_out": self.targets_left_out,
@@ -67,7 +75,9 @@ def judge(scored: Path, *, class_agnostic: bool = False) -> Quality:
     photos, left_out = _read(scored, class_agnostic)
     ranked = average_precision(photos)
     constant = average_precision([replace(photo, scores=np.ones(len(photo.scores))) for photo in photos])  # type: ignore[arg-type]
-    return Quality(ranked, constant, _calibration(photos), *left_out)
+    records = [str(number) for number in range(len(photos))]
+    sureness = jackknife_precision(photos, ranked, records, [""] * len(photos))
+    return Quality(ranked, constant, _calibration(photos), *left_out, sureness)
 
 
 def read_photos(scored: Path, *, class_agnostic: bool = False) -> list[ApPhoto]:

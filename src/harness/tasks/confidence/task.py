@@ -19,7 +19,7 @@ from harness.runs.plan import TaskResult
 from harness.scoring import Declaration, Interval, Tally, format_scorecard, intervals
 from harness.scoring.confidence import Reducer
 from harness.scoring.confidence_card import ConfidenceScorecard, tally_confidence
-from harness.scoring.format import text_row
+from harness.scoring.format import interval_text, text_row
 from harness.tasks.confidence.lines import parse, read_lines, unreadable
 from harness.tasks.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, run_postop
 from harness.tasks.confidence.quality import Quality, judge
@@ -90,7 +90,7 @@ class ConfidenceTask(ABC):
         scored = self._scored
         shutil.copytree(scored.folder.name, folder, dirs_exist_ok=True)
         counts = scored.tally.items()
-        quality = scored.quality.metrics()
+        quality, sureness = scored.quality.metrics(), scored.quality.sureness
         kept = TaskRun(
             data=self.data(),
             noun="sample",
@@ -99,7 +99,8 @@ class ConfidenceTask(ABC):
                 for row, own in enumerate(counts.by_item())
             ),
             cards={counts.declared.name: counts.total(_figures(quality))},
-            intervals=intervals(counts),
+            intervals=intervals(counts) | {f"confidence/{name}": each.interval for name, each in sureness.items()},
+            left_out={f"confidence/{name}": each.left_out for name, each in sureness.items() if each.left_out},
             text=quality_text(scored.quality, self.reducer.method, self.note),
         )
         return TaskResult(kept, scored.digest, quality)
@@ -178,6 +179,7 @@ def quality_text(quality: Quality | None, method: str, note: str = "") -> str:
     lines = [f"Scores  ({', '.join(filter(None, (method, note)))})"]
     if quality is None:
         return lines[0]
+    sure = quality.sureness
     basis = f"{quality.ranked.targets} targets, {quality.ranked.predictions} boxes"
     for label, name in (("AP", "ap"), ("AP50", "ap_50"), ("AP75", "ap_75")):
         ranked, constant = getattr(quality.ranked, name), getattr(quality.constant, name)
@@ -185,7 +187,8 @@ def quality_text(quality: Quality | None, method: str, note: str = "") -> str:
             lines.append(text_row(label, "n/a", "", "no targets"))
         else:
             gain = f"{constant:.1%} with a constant score, {(ranked - constant) * 100:+.1f} by ranking"
-            lines.append(text_row(label, f"{ranked:.1%}", "", f"{basis}; {gain}"))
+            spread = interval_text(sure[name].interval) if name in sure else ""
+            lines.append(text_row(label, f"{ranked:.1%}", spread, f"{basis}; {gain}"))
     error = quality.calibration
     shown = "n/a" if error.ece is None else f"{error.ece:.3f}"
     return "\n".join([*lines, text_row("calibration", shown, "", f"ECE, {error.n} boxes")])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import ModuleType
 
 import numpy as np
 
@@ -39,6 +40,7 @@ from harness.scoring import (
 )
 from harness.scoring import bibs as bib_rules
 from harness.scoring import faces as face_rules
+from harness.scoring.average_precision import Jackknifed, jackknife_precision
 from harness.scoring.detection import Thresholds
 from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS, SPEED
 from harness.tasks.photos.predicting import EvaluatedPhoto
@@ -155,6 +157,7 @@ class Scores:
     slices: tuple[Slice, ...]
     behaviours: Mapping[str, Behaviour]
     figures: Mapping[str, float]
+    sureness: Mapping[str, Jackknifed] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
     groups: tuple[str, ...] = ()
 
@@ -170,8 +173,9 @@ class Scores:
         }
 
     def intervals(self) -> dict[str, Interval]:
-        """An interval for each rate, by metric name."""
-        return {metric: each for card in self.cards.values() for metric, each in intervals(card, self.groups).items()}
+        """An interval for each rate, and for each figure that has one, by metric name."""
+        rates = {metric: each for card in self.cards.values() for metric, each in intervals(card, self.groups).items()}
+        return rates | {metric: each.interval for metric, each in self.sureness.items()}
 
 
 def declared(thresholds: Thresholds = _NO_OVERLAP) -> tuple[Declaration, ...]:
@@ -210,6 +214,7 @@ def _without(cards: Mapping[str, ItemCounts], absent: frozenset[str]) -> dict[st
 def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, absent: frozenset[str] = frozenset()) -> Scores:
     """All that is scored on photos, whose labels are those that are `judged`; what is `absent` is n/a."""
     labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
+    precisions, sureness = _precisions(photos)
     return Scores(
         cards=_without(score_cards(photos, thresholds), absent),
         slices=slice_bibs(labels, found, thresholds.bib_iou) + slice_faces(labels, found, thresholds.face_iou),
@@ -217,7 +222,8 @@ def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, absent: froz
             "bib": bib_behaviour(labels, found, thresholds.bib_iou),
             "face": face_behaviour(labels, found, thresholds.face_iou),
         },
-        figures=_precisions(labels, found) | speed(photos),
+        figures=precisions | speed(photos),
+        sureness=sureness,
         absent=absent,
         groups=tuple(photo.photo.group for photo in photos),
     )
@@ -241,35 +247,37 @@ def speed(photos: Sequence[EvaluatedPhoto]) -> dict[str, float]:
     return {SECONDS: seconds} | ({PHOTOS_PER_SECOND: len(photos) / seconds} if seconds else {})
 
 
-def _precisions(labels: Labels, found: Predictions) -> dict[str, float]:
-    """Average precision by COCO's rules, of bibs and of faces; none where a prediction has no score."""
-    bibs = [(photo.bibs, seen.bibs) for photo, seen in zip(labels, found, strict=True) if photo.bibs is not None]
-    faces = [(photo.faces, seen.faces) for photo, seen in zip(labels, found, strict=True) if photo.faces is not None]
-    known = {
-        "bib/ap": _average_precision(bibs, bib_rules.SCORED, bib_rules.IGNORE),
-        "face/ap": _average_precision(faces, face_rules.SCORED, face_rules.IGNORE),
+def _precisions(photos: Sequence[EvaluatedPhoto]) -> tuple[dict[str, float], dict[str, Jackknifed]]:
+    """Average precision by COCO's rules, of bibs and of faces, and how sure it is; none where a prediction has no
+    score."""
+    bibs = [photo for photo in photos if photo.labels.bibs is not None]
+    faces = [photo for photo in photos if photo.labels.faces is not None]
+    boxes = {
+        "bib/ap": (bibs, [_ap_photo(p.labels.bibs or (), p.prediction.bibs, bib_rules) for p in bibs]),
+        "face/ap": (faces, [_ap_photo(p.labels.faces or (), p.prediction.faces, face_rules) for p in faces]),
     }
-    return {metric: value for metric, value in known.items() if value is not None}
+    values, sureness = {}, {}
+    for metric, (labeled, batch) in boxes.items():
+        known = [photo for photo in batch if photo is not None]
+        card = average_precision(known)
+        if len(known) < len(batch) or card.ap is None:
+            continue
+        items, groups = [photo.sha256 for photo in labeled], [photo.photo.group for photo in labeled]
+        values[metric], sureness[metric] = card.ap, jackknife_precision(known, card, items, groups)["ap"]
+    return values, sureness
 
 
-def _average_precision(
-    photos: Iterable[tuple[Sequence[BibBox | FaceBox], Sequence[BibBox | FaceBox]]],
-    scored: frozenset[str],
-    ignore: frozenset[str],
-) -> float | None:
+def _ap_photo(
+    labels: Sequence[BibBox | FaceBox], found: Sequence[BibBox | FaceBox], rules: ModuleType
+) -> ApPhoto | None:
     """Labels that are not scored are no targets; ignore regions are what COCO calls a crowd."""
-    batch = []
-    for labels, found in photos:
-        targets = [box for box in labels if box.scope in scored | ignore and box.has_coords]
-        seen = [box for box in found if box.has_coords]
-        if any(box.score is None for box in seen):
-            return None
-        batch.append(
-            ApPhoto(
-                targets=np.array([box.xywh for box in targets]).reshape(-1, 4),
-                predictions=np.array([box.xywh for box in seen]).reshape(-1, 4),
-                scores=np.array([box.score for box in seen], dtype=np.float64),
-                crowd=np.array([box.scope in ignore for box in targets], dtype=bool),
-            )
-        )
-    return average_precision(batch).ap if batch else None
+    targets = [box for box in labels if box.scope in rules.SCORED | rules.IGNORE and box.has_coords]
+    seen = [box for box in found if box.has_coords]
+    if any(box.score is None for box in seen):
+        return None
+    return ApPhoto(
+        targets=np.array([box.xywh for box in targets]).reshape(-1, 4),
+        predictions=np.array([box.xywh for box in seen]).reshape(-1, 4),
+        scores=np.array([box.score for box in seen], dtype=np.float64),
+        crowd=np.array([box.scope in rules.IGNORE for box in targets], dtype=bool),
+    )

@@ -191,6 +191,7 @@ def photos_result(
             intervals=scores.intervals(),
             slices=scores.slices,
             absent=tuple(sorted(scores.absent)),
+            left_out={metric: each.left_out for metric, each in scores.sureness.items() if each.left_out},
             stage_keys=card_keys(scores.cards, stages) if stages else {},
         ),
         predictions=predictions.hexdigest(),
