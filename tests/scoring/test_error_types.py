@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from harness.scoring import BibBox, FaceBox, score_bibs
 from harness.scoring.error_types import BibErrorScorecard, tally_bib_errors, tally_face_errors
-from harness.scoring.slices import Slice, slice_bibs, slice_faces
+from harness.scoring.slices import slice_bibs, slice_faces
+from harness.scoring.uncertainty import rate_intervals
 from harness.types import PhotoLabels, PhotoPrediction
 
 
@@ -88,8 +89,12 @@ def test_recall_by_tag_of_the_box_and_of_the_photo() -> None:
     aside = FaceBox(x=0.8, y=0, w=0.1, h=0.1, scope="uncertain", tags=("tiny",))
     labels = PhotoLabels(faces=(tiny, clear, aside), face_tags=("light_faces",))
     found = slice_faces([labels, PhotoLabels()], [PhotoPrediction(faces=(clear,)), PhotoPrediction(faces=(clear,))])
-    assert found == (Slice("face", "blurry", 0, 1), Slice("face", "light_faces", 1, 2), Slice("face", "tiny", 0, 1))
+    counted = [(item.tag, item.found, item.total) for item in found]
+    assert counted == [("blurry", 0, 1), ("light_faces", 1, 2), ("tiny", 0, 1)]
+    assert [item.interval for item in found] == [rate_intervals({"r": ([n], [of])})["r"] for _, n, of in counted]
     assert found[1].recall == 0.5
+    together = slice_faces([labels] * 6, [PhotoPrediction(faces=(clear,))] * 6, groups=["burst"] * 3 + [""] * 3)
+    assert [item.interval.groups for item in together if item.interval] == [4, 4, 4]
     assert found[1].metric == "slice/face_recall_light_faces"
 
 

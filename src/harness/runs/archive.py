@@ -172,7 +172,8 @@ class TaskRun:
         """The numbers of the scorecards, the slices and the intervals by their MLflow names."""
         metrics = {name: value for card in self.cards.values() for name, value in card.metrics().items()}
         metrics |= {slice.metric: slice.recall for slice in self.slices}
-        for name, interval in self.intervals.items():
+        sliced = {slice.metric: slice.interval for slice in self.slices if slice.interval}
+        for name, interval in {**self.intervals, **sliced}.items():
             metrics |= interval.logged(name)
         return metrics
 

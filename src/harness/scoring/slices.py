@@ -1,4 +1,4 @@
-"""Where is the pipeline weak? Recall by tag, with its n.
+"""Where is the pipeline weak? Recall by tag, with its n and an interval.
 
 A target is in a slice when its own label or its photo carries the tag. A target with several tags is in several slices,
 so slices do not add up to the whole.
@@ -8,22 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+
+import numpy as np
 
 from harness.scoring import bibs as bib_rules
 from harness.scoring import faces as face_rules
+from harness.scoring.boxes import Floats
 from harness.scoring.detection import Detection
+from harness.scoring.uncertainty import Interval, rate_intervals
 from harness.types import Box, PhotoLabels, PhotoPrediction
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """How many of the targets with a tag were found."""
+    """How many of the targets with a tag were found; runs of an older harness have no interval of it."""
 
     scorecard: str
     tag: str
     found: int
     total: int
+    interval: Interval | None = None
 
     @property
     def recall(self) -> float:
@@ -37,33 +41,46 @@ class Slice:
 
 
 def slice_bibs(
-    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+    labels: Sequence[PhotoLabels],
+    predictions: Sequence[PhotoPrediction],
+    iou_threshold: float = 0.5,
+    groups: Sequence[str] | None = None,
 ) -> tuple[Slice, ...]:
-    """Bib recall for every tag that a target has, in the order of the tags' names."""
+    """Bib recall for every tag that a target has, in the order of the tags' names; `groups` has each photo's group."""
     detection = bib_rules.detect_bibs(labels, predictions, iou_threshold)
-    return _slices("bib", detection, [photo.bibs or () for photo in labels], [photo.bib_tags for photo in labels])
+    tags = [_tags(photo.bibs or (), photo.bib_tags) for photo in labels]
+    return _slices("bib", detection, tags, groups)
 
 
 def slice_faces(
-    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+    labels: Sequence[PhotoLabels],
+    predictions: Sequence[PhotoPrediction],
+    iou_threshold: float = 0.5,
+    groups: Sequence[str] | None = None,
 ) -> tuple[Slice, ...]:
-    """Face recall for every tag that a target has, in the order of the tags' names."""
+    """Face recall for every tag that a target has, in the order of the tags' names; `groups` has each photo's group."""
     detection = face_rules.detect_faces(labels, predictions, iou_threshold)
-    return _slices("face", detection, [photo.faces or () for photo in labels], [photo.face_tags for photo in labels])
+    tags = [_tags(photo.faces or (), photo.face_tags) for photo in labels]
+    return _slices("face", detection, tags, groups)
+
+
+def _tags(boxes: Sequence[Box], of_photo: Sequence[str]) -> list[set[str]]:
+    return [{*getattr(box, "tags", ()), *of_photo} for box in boxes]
 
 
 def _slices(
-    scorecard: str, detection: Detection, boxes: Sequence[Sequence[Box]], photo_tags: Sequence[Sequence[str]]
+    scorecard: str, detection: Detection, tags: Sequence[Sequence[set[str]]], groups: Sequence[str] | None
 ) -> tuple[Slice, ...]:
-    tags = chain.from_iterable(
-        ({*getattr(box, "tags", ()), *of_photo} for box in of_this)
-        for of_this, of_photo in zip(boxes, photo_tags, strict=True)
+    """`tags` has those of each box of each photo."""
+    flat = [(photo, of_box) for photo, boxes in enumerate(tags) for of_box in boxes]
+    counts: dict[str, Floats] = {}
+    targets = zip(detection.is_target.tolist(), detection.matches.found.tolist(), flat, strict=True)
+    for is_target, found, (photo, of_box) in targets:
+        for tag in of_box if is_target else ():
+            count = counts.setdefault(tag, np.zeros((2, len(tags))))
+            count[:, photo] += (found, 1)
+    spread = rate_intervals({tag: (above, below) for tag, (above, below) in counts.items()}, groups)
+    return tuple(
+        Slice(scorecard, tag, int(above.sum()), int(below.sum()), spread[tag])
+        for tag, (above, below) in sorted(counts.items())
     )
-    counts: dict[str, list[int]] = {}
-    targets = zip(detection.is_target.tolist(), detection.matches.found.tolist(), tags, strict=True)
-    for is_target, found, its_tags in targets:
-        for tag in its_tags if is_target else ():
-            count = counts.setdefault(tag, [0, 0])
-            count[0] += found
-            count[1] += 1
-    return tuple(Slice(scorecard, tag, found, total) for tag, (found, total) in sorted(counts.items()))

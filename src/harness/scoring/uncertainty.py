@@ -88,7 +88,7 @@ def rate_intervals(
     lengths = {len(side) for sides in arrays.values() for side in sides}
     if len(lengths) > 1:
         raise ValueError(f"rates over {sorted(lengths)} items; expected rates over the same items")
-    return _intervals(arrays, group_numbers(groups, max(lengths, default=0)), floors or {})
+    return _intervals(arrays, group_numbers(groups, lengths.pop()), floors or {}) if lengths else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,11 +126,12 @@ def _slices(figure: Figure, slices: Sequence[Slice]) -> None:
     for row, item in enumerate(worst):
         colour, hatch = COLOURS.get(item.scorecard, FAINT), HATCHES.get(item.scorecard, "")
         bar = axes.barh(row, item.recall, 0.72, color=colour, hatch=hatch)
-        axes.bar_label(bar, [f"{item.recall:.0%}  ({item.found} of {item.total})"], padding=4, fontsize=9.5)
+        spread = f", {item.interval.low:.0%} to {item.interval.high:.0%}" if item.interval else ""
+        axes.bar_label(bar, [f"{item.recall:.0%}  ({item.found} of {item.total}{spread})"], padding=4, fontsize=9.5)
     axes.set_yticks(range(len(worst)), [f"{item.scorecard}: {item.tag}" for item in worst])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set(xlim=(0, 1.22), xticks=[0, 0.25, 0.5, 0.75, 1])
+    axes.set(xlim=(0, 1.4), xticks=[0, 0.25, 0.5, 0.75, 1])
     percent_axis(axes, "x")
     left_out = f" ({len(slices) - len(worst)} better ones left out)" if len(worst) < len(slices) else ""
     axes.set(xlabel="recall", title=f"Recall by tag, worst first{left_out}")

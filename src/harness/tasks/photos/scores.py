@@ -214,10 +214,14 @@ def _without(cards: Mapping[str, ItemCounts], absent: frozenset[str]) -> dict[st
 def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, absent: frozenset[str] = frozenset()) -> Scores:
     """All that is scored on photos, whose labels are those that are `judged`; what is `absent` is n/a."""
     labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
+    groups = tuple(photo.photo.group for photo in photos)
     precisions, sureness = _precisions(photos)
     return Scores(
         cards=_without(score_cards(photos, thresholds), absent),
-        slices=slice_bibs(labels, found, thresholds.bib_iou) + slice_faces(labels, found, thresholds.face_iou),
+        slices=(
+            *slice_bibs(labels, found, thresholds.bib_iou, groups),
+            *slice_faces(labels, found, thresholds.face_iou, groups),
+        ),
         behaviours={
             "bib": bib_behaviour(labels, found, thresholds.bib_iou),
             "face": face_behaviour(labels, found, thresholds.face_iou),
@@ -225,7 +229,7 @@ def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, absent: froz
         figures=precisions | speed(photos),
         sureness=sureness,
         absent=absent,
-        groups=tuple(photo.photo.group for photo in photos),
+        groups=groups,
     )
 
 
