@@ -165,7 +165,7 @@ def test_what_cannot_be_held_against_each_other_is_refused() -> None:
     one = (np.ones(3), np.ones(3))
     with pytest.raises(ValueError, match="no trials; expected at least one"):
         select(one, [], [""] * 3)
-    with pytest.raises(ValueError, match="a rate over 3 items; expected the 2 that have a group"):
+    with pytest.raises(ValueError, match="2 groups for 3 items; expected the group of each item"):
         select(one, [one], [""] * 2)
     with pytest.raises(ValueError, match="trial 1 has a rate without denominator"):
         select(one, [one, (np.zeros(3), np.zeros(3))], [""] * 3)

@@ -166,18 +166,26 @@ def paired_rates(
 
 def _paired(baseline: Sides, candidate: Sides, numbers: NDArray[np.int64]) -> PairedRate:
     above, below, above_now, below_now = group_sums(np.stack([*baseline, *candidate], axis=1), numbers).T
-    (whole, whole_now), total = (below.sum(), below_now.sum()), above.sum() + above_now.sum()
-    pooled = total / (whole + whole_now)
-    moves = (above_now - above) - pooled * (below_now - below)
-    moves[np.abs(moves) < _NO_MOVE] = 0.0
+    moves, scale = group_moves((above, below), (above_now, below_now))
     return PairedRate(
-        baseline=float(above.sum() / whole),
-        candidate=float(above_now.sum() / whole_now),
+        baseline=float(above.sum() / below.sum()),
+        candidate=float(above_now.sum() / below_now.sum()),
         moves=moves,
-        scale=float((whole + whole_now) / (2 * whole * whole_now)),
+        scale=float(scale),
         items=len(baseline[0]),
         groups=int(np.count_nonzero((below > 0) | (below_now > 0))),
     )
+
+
+def group_moves(baseline: Sides, candidate: Sides) -> tuple[Floats, Floats]:
+    """By how much each group, a row, moves a rate, and by what a sum of moves is multiplied to be the difference of the
+    two rates. Swapping the runs flips every sign. Rates may stand side by side, one a column."""
+    (above, below), (above_now, below_now) = baseline, candidate
+    whole, whole_now = below.sum(axis=0), below_now.sum(axis=0)
+    pooled = (above.sum(axis=0) + above_now.sum(axis=0)) / (whole + whole_now)
+    moves = (above_now - above) - pooled * (below_now - below)
+    moves[np.abs(moves) < _NO_MOVE] = 0.0
+    return moves, (whole + whole_now) / (2 * whole * whole_now)
 
 
 def paired_left_out(
@@ -235,24 +243,41 @@ def flip_chances(
     if not moving:
         return chances
     moves = np.stack([signs[name] * rates[name].moves for name in moving], axis=1)
-    moves = moves[moves.any(axis=1)] / np.sqrt(np.square(moves).sum(axis=0))
-    exact = len(moves) <= EXACT_GROUPS
-    ways = _flipped(moves, exact, seed, draws)
-    peaks = ways if alone else ways.max(axis=1, keepdims=True)
-    troughs = ways if alone else ways.min(axis=1, keepdims=True)
-    # For each way to flip the signs its opposite counts as well: chance then does as much up as down.
-    furthest = np.broadcast_to(np.sort(np.concatenate([peaks, -troughs]), axis=0), (2 * len(ways), len(moving)))
+    moves = moves / np.sqrt(np.square(moves).sum(axis=0))
+    together = None if alone else furthest_by_chance(moves, seed, draws)
     for place, name in enumerate(moving):
+        reached = together or furthest_by_chance(moves[:, [place]], seed, draws)
         measured = moves[:, place].sum()
-        worse, better = (_share(furthest[:, place], way * measured, exact) for way in (-1, 1))
-        chances[name] = worse, better
+        chances[name] = reached.share(-measured), reached.share(measured)
     return chances
 
 
-def _share(ordered: Floats, measured: float, exact: bool) -> float:
-    """How many get as far as was measured. Among drawn ways what was measured counts as one more."""
-    hits = len(ordered) - int(np.searchsorted(ordered, measured - _TIE))
-    return hits / len(ordered) if exact else (hits + 1) / (len(ordered) + 1)
+@dataclass(frozen=True)
+class Furthest:
+    """How far the rate that moves most gets, in units of its own scatter, by flipped signs of the groups, ascending;
+    `exact` where every way to flip them was tried."""
+
+    ways: Floats
+    exact: bool
+
+    def share(self, measured: float) -> float:
+        """How many ways get as far as was measured. Among drawn ways what was measured counts as one more."""
+        hits = len(self.ways) - int(np.searchsorted(self.ways, measured - _TIE))
+        return hits / len(self.ways) if self.exact else (hits + 1) / (len(self.ways) + 1)
+
+    def critical(self, level: float) -> float:
+        """What is exceeded in at most this share of the ways, counted likewise."""
+        beyond = math.floor(level * len(self.ways)) if self.exact else math.floor(level * (len(self.ways) + 1)) - 1
+        return float(self.ways[-1 - beyond])
+
+
+def furthest_by_chance(moves: Floats, seed: int = 0, draws: int = DRAWS) -> Furthest:
+    """Flip the signs of the groups; `moves` has one row a group and one column a rate, each column of length 1."""
+    moves = moves[moves.any(axis=1)]
+    exact = len(moves) <= EXACT_GROUPS
+    ways = _flipped(moves, exact, seed, draws)
+    # For each way to flip the signs its opposite counts as well: chance then does as much up as down.
+    return Furthest(np.sort(np.concatenate([ways.max(axis=1), -ways.min(axis=1)])), exact)
 
 
 def _flipped(moves: Floats, exact: bool, seed: int, draws: int) -> Floats:

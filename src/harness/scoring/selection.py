@@ -19,25 +19,21 @@ than the observed gain, and all of them count groups of items that belong togeth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.scoring.boxes import Floats
 from harness.scoring.cards import Sides
+from harness.scoring.pairing import Furthest, furthest_by_chance, group_moves
+from harness.scoring.uncertainty import group_numbers, group_sums
 
 #: How often one of the trials may be called better by chance: what is shown, and what is worth a second look.
 SHOWN_LEVEL, CANDIDATE_LEVEL = 0.05, 0.2
-#: Up to so many groups every flip is looked at; beyond, so many are drawn.
-_MOST_EXACT, _FLIPS = 14, 10_000
 #: How often groups are drawn for the left-out gain.
 _DRAWS = 500
-#: Flips that are held in memory together.
-_BLOCK = 1_000
 #: A product of matrices of at most so many multiplications is made by one thread, and several by turns are faster than
 #: threads that wait for each other; below so many rows a turn, threads are.
 _ONE_THREAD, _FEWEST_ROWS = 1 << 18, 16
@@ -125,19 +121,21 @@ def select(base: Sides, trials: Sequence[Sides], groups: Sequence[str], sign: in
     """
     if not trials:
         raise ValueError("no trials; expected at least one")
-    above, below = (_by_group([side[part] for side in (base, *trials)], groups) for part in (0, 1))
+    numbers = group_numbers(groups, len(base[0]))
+    above, below = (group_sums(np.stack([side[part] for side in (base, *trials)], axis=1), numbers) for part in (0, 1))
     if empty := [place for place, total in enumerate(below.sum(axis=0)) if total <= 0]:
         who = f"trial {empty[0] - 1}" if empty[0] else "the base"
         raise ValueError(f"{who} has a rate without denominator; expected at least one item that counts")
     counted = (above != 0).any(axis=1) | (below != 0).any(axis=1)
     above, below = above[counted], below[counted]
-    scores, scale = _group_scores(above, below, sign)
-    chance = np.sort(_largest_by_chance(scores, seed))[::-1]
+    moves, scale = group_moves((above[:, :1], below[:, :1]), (above[:, 1:], below[:, 1:]))
+    moves = sign * moves
+    chance = _chance(moves, seed)
     return Selection(
-        gains=scale * scores.sum(axis=0),
-        bounds_95=_bounds(scores, scale, chance, SHOWN_LEVEL),
-        bounds_80=_bounds(scores, scale, chance, CANDIDATE_LEVEL),
-        moved=tuple(np.count_nonzero(scores, axis=0).tolist()),
+        gains=scale * moves.sum(axis=0),
+        bounds_95=_bounds(moves, scale, chance, SHOWN_LEVEL),
+        bounds_80=_bounds(moves, scale, chance, CANDIDATE_LEVEL),
+        moved=tuple(np.count_nonzero(moves, axis=0).tolist()),
         left_out=_left_out_gain(above, below, sign, seed),
         groups=len(above),
     )
@@ -148,60 +146,19 @@ def fewest_moved(level: float) -> int:
     return math.ceil(-math.log2(level))
 
 
-def _by_group(columns: Sequence[Floats], groups: Sequence[str]) -> Floats:
-    """Sums of columns over the items of each group: one row a group, one column a column."""
-    if lengths := {len(column) for column in columns} - {len(groups)}:
-        raise ValueError(f"a rate over {min(lengths)} items; expected the {len(groups)} that have a group")
-    codes: dict[str | int, int] = {}
-    rows = [codes.setdefault(group or item, len(codes)) for item, group in enumerate(groups)]
-    return np.stack([np.bincount(rows, column, len(codes)) for column in columns], axis=1)
+def _chance(moves: Floats, seed: int) -> Furthest | None:
+    """What sign flips of the groups can do to the best of all trials. Trials that moved nowhere and trials that are
+    equal add nothing; None where no trial moved."""
+    moved = np.unique(moves[:, (moves != 0).any(axis=0)], axis=1)
+    return furthest_by_chance(moved / np.sqrt((moved**2).sum(axis=0)), seed) if moved.size else None
 
 
-def _group_scores(above: Floats, below: Floats, sign: int) -> tuple[Floats, Floats]:
-    """What each group adds to the difference of each trial and the base (plus is better), and by what the sum of it is
-    to be multiplied to be the difference of their rates. Swapping trial and base flips every sign."""
-    total_above, total_below = above.sum(axis=0), below.sum(axis=0)
-    pooled = (total_above[0] + total_above[1:]) / (total_below[0] + total_below[1:])
-    scores = sign * ((above[:, 1:] - pooled * below[:, 1:]) - (above[:, :1] - pooled * below[:, :1]))
-    scores[np.abs(scores) < _ROUNDING] = 0.0
-    return scores, (total_below[0] + total_below[1:]) / (2 * total_below[0] * total_below[1:])
-
-
-def _largest_by_chance(scores: Floats, seed: int) -> Floats:
-    """The largest z of all trials in each flip of the groups: in every flip where there are few groups, else in drawn
-    ones. Groups in which no trial moved, trials that moved nowhere and trials that are equal add nothing."""
-    moved = np.unique(scores[(scores != 0).any(axis=1)][:, (scores != 0).any(axis=0)], axis=1)
-    if not moved.size:
-        return np.zeros(1)
-    units = moved / np.sqrt((moved**2).sum(axis=0))
-    return np.concatenate([_product(signs, units).max(axis=1) for signs in _flips(len(units), seed)])
-
-
-def _flips(groups: int, seed: int) -> Iterator[Floats]:
-    """Signs, one row a flip and one column a group, in blocks."""
-    if groups <= _MOST_EXACT:
-        yield _signs(np.arange(2**groups)[:, None] >> np.arange(groups) & 1)
-        return
-    rng = np.random.default_rng(seed)
-    for _ in range(_FLIPS // _BLOCK):
-        bits = rng.integers(256, size=(_BLOCK, -(-groups // 8)), dtype=np.uint8)
-        yield _signs(np.unpackbits(bits, axis=1, count=groups))
-
-
-def _signs(bits: NDArray[np.integer[Any]]) -> Floats:
-    return (1 - 2 * bits.astype(np.int8)).astype(np.float64)
-
-
-def _bounds(scores: Floats, scale: Floats, chance: Floats, level: float) -> Floats:
-    """The lower bound of each trial's gain; `chance` is the largest z in each flip, in descending order.
-
-    A z above the critical one is reached in at most `level` of the flips, where a drawn p is (hits + 1) / (draws + 1).
-    """
-    drawn = len(chance) == _FLIPS
-    critical = chance[math.floor(level * (_FLIPS + 1)) - 1] if drawn else chance[math.floor(level * len(chance))]
-    beyond = scores.sum(axis=0) - critical * np.sqrt((scores**2).sum(axis=0))
+def _bounds(moves: Floats, scale: Floats, chance: Furthest | None, level: float) -> Floats:
+    """The lower bound of each trial's gain."""
+    critical = chance.critical(level) if chance else 0.0
+    beyond = moves.sum(axis=0) - critical * np.sqrt((moves**2).sum(axis=0))
     bounds: Floats = scale * np.where(np.abs(beyond) < _ROUNDING, 0.0, beyond)
-    few = np.count_nonzero(scores, axis=0) < fewest_moved(level)
+    few = np.count_nonzero(moves, axis=0) < fewest_moved(level)
     return np.where(few, np.minimum(bounds, 0.0), bounds)
 
 
