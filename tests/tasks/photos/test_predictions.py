@@ -257,7 +257,7 @@ def test_lines_of_another_split_are_counted_and_not_used(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"bibs": [BIB | {"x": 5000}]}, "bibs.0: x 5000 and w 0.3 stick out of the photo; expected a box from 0 to 1"),
+        ({"bibs": [BIB | {"x": 0.9}]}, "bibs.0: x 0.9 and w 0.3 stick out of the photo; expected a box from 0 to 1"),
         ({"links": [[0, 3]]}, "links.0: [0, 3] points past the 1 bibs and 1 faces of the line"),
     ],
 )
@@ -277,6 +277,26 @@ def test_pixels_of_another_split_are_checked_where_the_photo_can_be_read(tmp_pat
     assert refused(tmp_path, *lines, references=the_set(tmp_path / "photos")) == told
     (tmp_path / "photos" / f"{HASHES[3]}.jpg").unlink()
     assert read(tmp_path, *lines, references=the_set(tmp_path / "photos")).elsewhere == {"holdout": 1}
+
+
+@pytest.mark.parametrize(
+    ("box", "hinted"),
+    [
+        ({"x": 185, "y": 260, "w": 110, "h": 90}, True),
+        ({"x": 0.1, "y": 260, "w": 0.1, "h": 0.1}, True),
+        ({"x": -12, "y": 0.1, "w": 0.1, "h": 0.1}, True),
+        ({"x": 0.9, "y": 0.1, "w": 0.3, "h": 0.1}, False),
+        ({"x": -0.1, "y": 0.1, "w": 2, "h": 0.1}, False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["bibs", "faces"])
+def test_shares_that_look_like_pixels_get_a_hint(
+    tmp_path: Path, kind: str, box: dict[str, float], hinted: bool
+) -> None:
+    told = refused(tmp_path, {"photo": "a.jpg", kind: [box]})
+    hint = '; boxes are shares of the upright photo, and "unit": "px" on the line says that they are pixels'
+    assert told.startswith(f"predictions.jsonl:1: {kind}.0: ")
+    assert told.endswith(f"expected a box from 0 to 1{hint if hinted else ''}")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 
 _STAGE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+#: A share beyond this is no slip at the border: it is a pixel.
+_SURELY_PIXELS = 2
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -137,7 +139,7 @@ def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPredic
     return PhotoPrediction(
         bibs=tuple(
             BibBox(
-                **_placed(box, scale, f"{BIBS}.{place}"),
+                **_placed(box, size, f"{BIBS}.{place}"),
                 number=box.number,
                 score=box.score,
                 char_scores=tuple(box.char_scores),
@@ -146,7 +148,7 @@ def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPredic
         ),
         faces=tuple(
             FaceBox(
-                **_placed(box, scale, f"{FACES}.{place}"),
+                **_placed(box, size, f"{FACES}.{place}"),
                 score=box.score,
                 landmarks=tuple((x / scale[0], y / scale[1]) for x, y in box.landmarks or ()),
             )
@@ -184,13 +186,21 @@ def _wrong(error: ValidationError, text: bytes) -> str:
     return first_error(error)
 
 
-def _placed(box: _PredictedBox, scale: Size, where: str) -> _UnitBox:
+def _placed(box: _PredictedBox, size: Size | None, where: str) -> _UnitBox:
+    width, height = size or (1, 1)
     try:
-        x, w = cut_at_border(box.x, box.w, "xw", scale[0])
-        y, h = cut_at_border(box.y, box.h, "yh", scale[1])
+        x, w = cut_at_border(box.x, box.w, "xw", width)
+        y, h = cut_at_border(box.y, box.h, "yh", height)
     except ValueError as error:
-        raise LineError(f"{where}: {error}") from error
+        raise LineError(f"{where}: {error}{_pixel_hint(box) if size is None else ''}") from error
     return {"x": x, "y": y, "w": w, "h": h}
+
+
+def _pixel_hint(box: _PredictedBox) -> str:
+    """What to say about a box of shares that looks like one of pixels."""
+    if max(map(abs, (box.x, box.y, box.w, box.h))) <= _SURELY_PIXELS:
+        return ""
+    return '; boxes are shares of the upright photo, and "unit": "px" on the line says that they are pixels'
 
 
 def _links(line: PredictionLine) -> tuple[BibFaceLink, ...]:
