@@ -305,8 +305,8 @@ def test_shares_that_look_like_pixels_get_a_hint(
         (b'{"photo": "a.jpg", "faces": [{"x": 0, "y": 0, "w": 1, "h": 1}], "faces": []}', "faces"),
         (b'{"photo": "a.jpg", "faces": [], "f\\u0061ces": []}', "faces"),
         (b'{"photo": "b.jpg", "photo": "a.jpg", "faces": []}', "photo"),
-        (b'{"photo": "a.jpg", "faces": [{"x": 0, "x": 0.5, "y": 0, "w": 0.5, "h": 1}]}', "x"),
-        (b'{"photo": "a.jpg", "faces": [], "seconds": {"ocr": 1, "ocr": 2}}', "ocr"),
+        (b'{"photo": "a.jpg", "faces": [{"x": 0, "x": 0.5, "y": 0, "w": 0.5, "h": 1}]}', "faces.0.x"),
+        (b'{"photo": "a.jpg", "faces": [], "seconds": {"ocr": 1, "ocr": 2}}', "seconds.ocr"),
     ],
 )
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: bytes, key: str) -> None:
@@ -437,12 +437,13 @@ IMAGES: dict[str, Any] = {
 RESULT: dict[str, Any] = {"image_id": 7, "category_id": 1, "bbox": [5, 10, 10, 20], "score": 0.9}
 
 
-def read_coco(folder: Path, results: Any, images: dict[str, Any] | None = None, **categories: str) -> Predictions:
+def read_coco(folder: Path, results: Any, images: Any = IMAGES, **categories: str) -> Predictions:
+    """What comes of COCO results and the file of their images, given as values or as they stand in the files."""
     references = the_set(folder)
     for photo in references.photos:
         lying_photo(photo.path)
-    (folder / "results.json").write_text(json.dumps(results))
-    (folder / "images.json").write_text(json.dumps(images or IMAGES))
+    for name, content in (("results.json", results), ("images.json", images)):
+        (folder / name).write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     file = PredictionsFile.of(folder / "results.json", images=folder / "images.json", categories=categories)
     return read_predictions(file, references)
 
@@ -489,6 +490,42 @@ def test_coco_results_that_cannot_be_scored_are_refused(tmp_path: Path, results:
     with pytest.raises(PredictionsError) as caught:
         read_coco(tmp_path, results)
     assert said in str(caught.value)
+
+
+def edited(value: Any, before: bytes, after: bytes) -> bytes:
+    """A value as JSON, with a change that no value could have."""
+    text = json.dumps(value).encode()
+    assert text.count(before) == 1
+    return text.replace(before, after)
+
+
+@pytest.mark.parametrize(
+    ("results", "images", "said"),
+    [
+        (
+            edited([RESULT, RESULT | {"score": 0.8}], b"0.8}", b'0.8, "score": 0.1}'),
+            IMAGES,
+            "results.json: results.1.score",
+        ),
+        (
+            edited([RESULT | {"attributes": {"number": "4"}}], b'"4"', b'"4", "number": "5"'),
+            IMAGES,
+            "results.json: results.0.attributes.number",
+        ),
+        ([RESULT], edited(IMAGES, b'"id": 8', b'"id": 7, "id": 8'), "images.json: images.1.id"),
+        ([RESULT], edited(IMAGES, b'"Face"', b'"bib", "n\\u0061me": "face"'), "images.json: categories.1.name"),
+        ([RESULT], edited(IMAGES, b'"categories"', b'"images": [], "categories"'), "images.json: images"),
+    ],
+)
+def test_a_key_that_stands_twice_in_coco_is_refused(tmp_path: Path, results: Any, images: Any, said: str) -> None:
+    with pytest.raises(PredictionsError) as caught:
+        read_coco(tmp_path, results, images)
+    assert str(caught.value) == f"{tmp_path}/{said}: stands there 2 times; expected each key once"
+
+
+def test_coco_results_that_are_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PredictionsError, match=r"results\.json: (lists and objects nested|results\.0: Input)"):
+        read_coco(tmp_path, b"[" * 1024 + b"]" * 1024)
 
 
 def test_a_coco_file_that_takes_a_photo_to_be_of_another_size_is_refused(tmp_path: Path) -> None:

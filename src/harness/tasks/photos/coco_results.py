@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from harness.base.checks import Share, first_error
-from harness.base.documents import checked, read_json
+from harness.base.documents import checked, read_json_once
 from harness.base.errors import PredictionsError
 from harness.tasks.photos.prediction_lines import LineError, PredictedBib, PredictedFace, PredictionLine
 from harness.tasks.photos.scores import BIBS, FACES
@@ -63,7 +63,7 @@ def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
             f"{file.path}: a JSON array, as COCO results are; expected --images COCO.json with it, or one JSON object "
             "a line"
         )
-    images = checked(_Images, read_json(file.images, PredictionsError), str(file.images), PredictionsError)
+    images = checked(_Images, read_json_once(file.images, PredictionsError), str(file.images), PredictionsError)
     by_id = {image.id: image for image in images.images}
     if len(by_id) != len(images.images):
         raise PredictionsError(f"{file.images}: images: two of them have the same id")
@@ -87,7 +87,7 @@ def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
 
 def _checked(file: PredictionsFile, images: set[Id]) -> list[_Result]:
     """The results, each checked by itself."""
-    found = read_json(file.path, PredictionsError)
+    found = read_json_once(file.path, PredictionsError, "results")
     if not isinstance(found, list) or not found:
         raise PredictionsError(f"{file.path}: no COCO results; expected a JSON array of detections")
     results: list[_Result] = []

@@ -10,7 +10,6 @@ inverse, to the last digit.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, TypedDict
@@ -19,6 +18,8 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from harness.base.checks import Positive, Share, cut_at_border, first_error
+from harness.base.documents import key_twice
+from harness.base.texts import one_line
 from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 
@@ -113,8 +114,9 @@ def parse_line(text: bytes) -> PredictionLine:
         line = PredictionLine.model_validate_json(text)
     except ValidationError as error:
         raise LineError(_wrong(error, text)) from error
-    if text.count(b":") != _keys(line):  # the parser takes the last of two; a colon may also stand in a name
-        json.loads(text, object_pairs_hook=_each_once)
+    # The parser takes the last of two keys. A colon may also stand in a name.
+    if text.count(b":") != _keys(line) and (twice := key_twice(text)):
+        raise LineError(twice)
     if line.photo is None and line.sha256 is None:
         raise LineError("no photo; expected photo, the name of one, or its sha256")
     return line
@@ -124,13 +126,6 @@ def _keys(line: PredictionLine) -> int:
     """How many keys a line has, those of its boxes included: as many colons as it needs."""
     boxes = sum(len(box.model_fields_set) for box in line.bibs) + sum(len(box.model_fields_set) for box in line.faces)
     return len(line.model_fields_set) + boxes + len(line.seconds)
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse an object in which a key stands twice."""
-    keys = [key for key, _ in pairs]
-    if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise LineError(f"{twice}: stands there {keys.count(twice)} times; expected each key once")
 
 
 def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPrediction:
@@ -182,7 +177,8 @@ def _wrong(error: ValidationError, text: bytes) -> str:
     if not first["loc"]:
         return "expected a JSON object with photo, bibs and faces"
     if first["type"] == "extra_forbidden":
-        return f"{'.'.join(map(str, first['loc']))}: no such key; docs/predictions.md lists those that there are"
+        where = ".".join(one_line(str(key)) for key in first["loc"])
+        return f"{where}: no such key; docs/predictions.md lists those that there are"
     return first_error(error)
 
 
