@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from harness.base.checks import Positive, Share, cut_at_border, first_error
 from harness.base.documents import key_twice
-from harness.base.texts import one_line
+from harness.base.texts import counted, one_line
 from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 
@@ -30,6 +30,8 @@ _SURELY_PIXELS = 2
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Landmarks = Annotated[list[tuple[Finite, Finite]], Field(min_length=5, max_length=5)]
+#: The places of a bib and a face, and a score where there is one.
+Link = list[Finite | None]
 Size = tuple[int, int]
 
 
@@ -78,7 +80,7 @@ class PredictionLine(_Part):
     unit: Literal["share", "px"] = "share"
     bibs: list[PredictedBib] = []
     faces: list[PredictedFace] = []
-    links: list[list[int | float | None]] = []
+    links: list[Link] = []
     seconds: dict[str, Seconds] = {}
 
     @field_validator("seconds")
@@ -93,12 +95,13 @@ class PredictionLine(_Part):
 
     @field_validator("links")
     @classmethod
-    def _are_pairs(cls, links: list[list[int | float | None]]) -> list[list[int | float | None]]:
+    def _are_pairs(cls, links: list[Link]) -> list[Link]:
         for place, link in enumerate(links):
             ends, scores = link[:2], link[2:]
             whole = len(ends) == 2 and all(end is not None and end >= 0 and end == int(end) for end in ends)
             if not whole or len(scores) > 1 or any(score is not None and not 0 <= score <= 1 for score in scores):
-                raise ValueError(f"link {place} is {link}; expected [bib, face] or [bib, face, score], counted from 0")
+                expected = "expected [bib, face] or [bib, face, score], counted from 0"
+                raise ValueError(f"link {place} is {_told_link(link)}; {expected}")
         return links
 
 
@@ -203,12 +206,17 @@ def _links(line: PredictionLine) -> tuple[BibFaceLink, ...]:
     links = []
     for place, (bib, face, *score) in enumerate(line.links):
         if bib is None or face is None or bib >= len(line.bibs) or face >= len(line.faces):
-            counts = f"{len(line.bibs)} bibs and {len(line.faces)} faces"
-            raise LineError(f"{LINKS}.{place}: [{bib:g}, {face:g}] points past the {counts} of the line")
+            counts = f"{counted(len(line.bibs), 'bib')} and {counted(len(line.faces), 'face')}"
+            raise LineError(f"{LINKS}.{place}: {_told_link([bib, face])} points past the {counts} of the line")
         links.append(BibFaceLink(int(bib), int(face), score[0] if score else None))
     if len(set(links)) != len(links):
         raise LineError(f"{LINKS}: one pair stands there twice; expected each once")
     return tuple(links)
+
+
+def _told_link(link: Link) -> str:
+    """A link as it stands in the file."""
+    return f"[{', '.join('null' if part is None else f'{part:g}' for part in link)}]"
 
 
 def _bib(box: BibBox, numbers: bool) -> dict[str, Any]:
