@@ -116,6 +116,15 @@ def test_a_photo_is_known_by_any_of_its_names_or_by_its_hash(tmp_path: Path) -> 
     assert found.found[HASHES[0]].bibs == (BibBox(**BOX, number="417", score=0.9),)
 
 
+def test_a_hash_in_capitals_is_the_same_hash(tmp_path: Path) -> None:
+    own = "abcdef" + 58 * "0"
+    some = the_set()
+    photo = replace(some.photos[0], sha256=own)
+    references = replace(some, photos=(photo,), known=(KnownPhoto(own, ("a.jpg",), "iteration"),))
+    found = read(tmp_path, {"photo": "a.jpg", "sha256": own.upper(), "bibs": []}, references=references)
+    assert list(found.found) == [own]
+
+
 def test_a_line_has_links_with_or_without_a_score_and_seconds(tmp_path: Path) -> None:
     line = FULL | {"links": [[0, 0, 0.25]], "seconds": {"ocr": 0.5, "faces": 1}}
     found = read(tmp_path, line)
@@ -145,18 +154,24 @@ def test_what_no_line_has_is_not_predicted_and_an_empty_list_is(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b"{", "not JSON"),
-        (b'{"photo": "a.jpg", "bibs": []} trailing', "not JSON"),
+        (b"{", "not JSON: EOF while parsing an object at column 1; expected one JSON object a line"),
+        (b'{"photo": "a.jpg", "bibs": []} trailing', "not JSON: trailing characters at column 32; expected one"),
+        (b'{"photo": "a.jpg", "bibs": [],', "not JSON: EOF while parsing"),
+        (b"{'photo': 'a.jpg'}", "not JSON: key must be a string at column 2"),
         (b'{"photo": "\xff"}', "not UTF-8"),
         (b"3", "expected a JSON object"),
         ({"bibs": []}, "no photo; expected photo"),
         ({"photo": "", "bibs": []}, "photo: String should have at least 1 character"),
-        ({"sha256": "ab", "bibs": []}, "sha256: String should match"),
+        (
+            {"sha256": "ab", "bibs": []},
+            "sha256: expected the 64 hexadecimal digits of the hash of a photo's bytes, got 'ab'",
+        ),
+        ({"sha256": f"{HASHES[0]}.jpg", "bibs": []}, "sha256: expected the 64 hexadecimal digits"),
         (FULL | {"bib": []}, "bib: no such key"),
         (FULL | {"bibs": [BIB | {"nmber": "4"}]}, "bibs.0.nmber: no such key"),
         (FULL | {"bibs": None}, "bibs: Input should be a valid array"),
         (FULL | {"unit": "cm"}, "unit: Input should be 'share' or 'px'"),
-        (FULL | {"bibs": [BIB | {"number": 417}]}, "bibs.0.number: Input should be a valid string, got 417"),
+        (FULL | {"bibs": [BIB | {"number": 417}]}, 'bibs.0.number: expected a text such as "417", or null, got 417'),
         (FULL | {"faces": [FACE | {"x": float("nan")}]}, "faces.0.x: Input should be a finite number, got nan"),
         (FULL | {"faces": [FACE | {"y": float("inf")}]}, "faces.0.y: Input should be a finite number, got inf"),
         (FULL | {"faces": [FACE | {"x": "0.1"}]}, "faces.0.x: Input should be a valid number"),
@@ -167,6 +182,9 @@ def test_what_no_line_has_is_not_predicted_and_an_empty_list_is(
             "faces.0: x 0.8 and w 0.3 stick out of the photo; expected a box from 0 to",
         ),
         (FULL | {"bibs": [BIB | {"y": -0.1}]}, "bibs.0: y -0.1 and h 0.4 stick out"),
+        (FULL | {"bibs": [BIB | {"score": "0.9"}]}, "bibs.0.score: Input should be a valid number, got '0.9'"),
+        (FULL | {"bibs": [BIB | {"score": True}]}, "bibs.0.score: Input should be a valid number, got True"),
+        (FULL | {"bibs": [BIB | {"score": float("nan")}]}, "bibs.0.score: Input should be a finite number, got nan"),
         (FULL | {"bibs": [BIB | {"score": 1.5}]}, "bibs.0.score: Input should be less than or equal to 1"),
         (FULL | {"faces": [FACE | {"landmarks": [[0.1, 0.1]] * 4}]}, "faces.0.landmarks: List should have at least 5"),
         (FULL | {"faces": [FACE | {"embedding": []}]}, "faces.0.embedding: List should have at least 1"),
@@ -231,6 +249,11 @@ def test_a_file_that_says_nothing_is_refused(tmp_path: Path, lines: list[Any], s
 )
 def test_a_lost_list_is_not_none_found(tmp_path: Path, lines: list[dict[str, Any]], said: str) -> None:
     assert said in refused(tmp_path, *lines)
+
+
+def test_a_column_is_that_of_the_line(tmp_path: Path) -> None:
+    told = "predictions.jsonl:1: not JSON: EOF while parsing a value at column 18; expected one JSON object a line"
+    assert refused(tmp_path, b'{"photo": "a.jpg", \r', FULL | {"photo": "b.jpg"}) == told
 
 
 def test_the_first_bad_lines_are_told_at_once(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ class Gatherer:
         if not text.strip():
             return
         try:
-            self.add(number, parse_line(text))
+            self.add(number, parse_line(text.rstrip()))
         except LineError as error:
             self.problem(number, str(error))
 

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from typing import Annotated, Any, Literal, TypedDict
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from harness.base.checks import Positive, Share, cut_at_border, first_error
 from harness.base.documents import key_twice
@@ -23,6 +23,12 @@ from harness.base.texts import counted, one_line
 from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 
+#: What a text is expected to be, by its key; a program may well have something else there.
+_EXPECTED = {
+    "number": 'a text such as "417", or null',
+    "sha256": "the 64 hexadecimal digits of the hash of a photo's bytes",
+}
+_POSITION = re.compile(r" at line \d+ column (\d+)$")
 _STAGE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 #: A share beyond this is no slip at the border: it is a pixel.
 _SURELY_PIXELS = 2
@@ -30,6 +36,8 @@ _SURELY_PIXELS = 2
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Landmarks = Annotated[list[tuple[Finite, Finite]], Field(min_length=5, max_length=5)]
+#: Some tools write it in capitals.
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{64}$", to_lower=True)]
 #: The places of a bib and a face, and a score where there is one.
 Link = list[Finite | None]
 Size = tuple[int, int]
@@ -76,7 +84,7 @@ class PredictionLine(_Part):
     """One line. A photo is known by its name, by its hash, or by both."""
 
     photo: str | None = Field(default=None, min_length=1)
-    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    sha256: Sha256 | None = None
     unit: Literal["share", "px"] = "share"
     bibs: list[PredictedBib] = []
     faces: list[PredictedFace] = []
@@ -176,12 +184,15 @@ def _wrong(error: ValidationError, text: bytes) -> str:
             text.decode()
         except UnicodeDecodeError as cause:
             return f"not UTF-8: {cause.reason} at byte {cause.start}; expected JSON in UTF-8"
-        return f"not JSON: {first['ctx']['error']}; expected one JSON object a line"
+        reason = _POSITION.sub(r" at column \1", first["ctx"]["error"])  # the line is that of the file
+        return f"not JSON: {reason}; expected one JSON object a line"
     if not first["loc"]:
         return "expected a JSON object with photo, bibs and faces"
+    where, key = ".".join(one_line(str(key)) for key in first["loc"]), first["loc"][-1]
     if first["type"] == "extra_forbidden":
-        where = ".".join(one_line(str(key)) for key in first["loc"])
         return f"{where}: no such key; docs/predictions.md lists those that there are"
+    if first["type"] in ("string_type", "string_pattern_mismatch") and key in _EXPECTED:
+        return f"{where}: expected {_EXPECTED[str(key)]}, got {first['input']!r:.80}"
     return first_error(error)
 
 
