@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -408,6 +410,29 @@ def test_embeddings_are_checked_and_kept_apart_from_predictions(tmp_path: Path) 
 def test_a_byte_order_mark_and_blank_lines_say_nothing(tmp_path: Path) -> None:
     found = read(tmp_path, b"\xef\xbb\xbf" + json.dumps(FULL).encode() + b"\r", b"", b"")
     assert list(found.found) == HASHES[:1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b"{}"), "packed by gzip; unpack it first"),
+        (b"PK\x03\x04\x14\x00", "packed by zip; unpack it first"),
+        ("{}".encode("utf-16"), "text in UTF-16; expected UTF-8"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_in_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "other").write_bytes(content)
+    written(tmp_path, [FULL])
+    for path, images in (("other", None), ("predictions.jsonl", tmp_path / "other")):
+        with pytest.raises(PredictionsError) as caught:
+            PredictionsFile.of(tmp_path / path, images=images)
+        assert str(caught.value) == f"{tmp_path / 'other'}: {said}"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PredictionsError, match="pipe: a pipe, which can be read only once"):
+        PredictionsFile.of(tmp_path / "pipe")
 
 
 def test_a_file_that_changes_meanwhile_is_refused(tmp_path: Path) -> None:

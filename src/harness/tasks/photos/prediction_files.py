@@ -34,6 +34,13 @@ from harness.types import PhotoPrediction
 #: How many bad lines, and how many unknown photos, an error shows.
 MOST_PROBLEMS, MOST_UNKNOWN = 5, 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: How a file begins that is no text in UTF-8, and what to say about it.
+_OTHER_KINDS = {
+    b"\x1f\x8b": "packed by gzip; unpack it first",
+    b"PK\x03\x04": "packed by zip; unpack it first",
+    b"\xff\xfe": "text in UTF-16; expected UTF-8",
+    b"\xfe\xff": "text in UTF-16; expected UTF-8",
+}
 
 Embedding = NDArray[np.float32]
 
@@ -297,8 +304,18 @@ def _is_array(path: Path) -> bool:
 
 
 def _sha256(path: Path) -> str:
+    """The hash of a file, unless its kind tells that it cannot be read as JSON."""
+    if path.is_fifo():
+        raise PredictionsError(f"{path}: a pipe, which can be read only once; write the predictions to a file first")
     try:
         with path.open("rb") as file:
+            if kind := _other_kind(file.read(4)):
+                raise PredictionsError(f"{path}: {kind}")
+            file.seek(0)
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise PredictionsError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _other_kind(start: bytes) -> str | None:
+    return next((kind for sign, kind in _OTHER_KINDS.items() if start.startswith(sign)), None)
