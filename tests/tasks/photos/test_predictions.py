@@ -209,9 +209,9 @@ def test_what_no_line_has_is_not_predicted_and_an_empty_list_is(
         (FULL | {"seconds": {"a/b": 1}}, "seconds: 'a/b': expected the name of a stage"),
         (FULL | {"seconds": {"pipeline": 1}}, "pipeline is the sum of all"),
         (FULL | {"sha256": HASHES[1]}, "photo a.jpg and sha256 are two photos; the one of this sha256 is b.jpg"),
-        ({"photo": "b.jpg", "bibs": []}, "b.jpg has a line already, 1; expected one"),
-        ({"sha256": HASHES[1], "bibs": []}, "b.jpg has a line already, 1; expected one"),
-        ({"photo": "old_1.jpg", "bibs": []}, "b.jpg has a line already, 1; expected one"),
+        ({"photo": "b.jpg", "bibs": []}, "b.jpg is there already, as line 1; expected each photo once"),
+        ({"sha256": HASHES[1], "bibs": []}, "b.jpg is there already, as line 1; expected each photo once"),
+        ({"photo": "old_1.jpg", "bibs": []}, "b.jpg is there already, as line 1; expected each photo once"),
     ],
 )
 def test_a_bad_line_is_refused_by_its_place(tmp_path: Path, line: dict[str, Any] | bytes, said: str) -> None:
@@ -271,6 +271,29 @@ def test_photos_that_the_set_does_not_have_are_listed(tmp_path: Path) -> None:
     assert "predictions.jsonl:1: images/a.jpg (the set has a.jpg)\n" in told
     assert told.endswith("predictions.jsonl:10: x8.jpg\n  ... and 2 more")
     assert "1 line is about a photo" in refused(tmp_path, {"sha256": "f" * 64, "bibs": []})
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ({"photo": "shots\\a.jpg"}, "shots\\a.jpg (the set has a.jpg)"),
+        ({"photo": HASHES[1]}, f'{HASHES[1]} (the name of a stored file: give its hash as "sha256")'),
+        (
+            {"photo": f"photos/{HASHES[1]}.jpg"},
+            f'{HASHES[1]}.jpg (the name of a stored file: give its hash as "sha256")',
+        ),
+        ({"photo": "a.jpg", "sha256": "f" * 64}, "a.jpg (the set has a photo of this name, with another sha256)"),
+        ({"photo": "z.jpg", "sha256": "f" * 64}, "z.jpg"),
+        ({"photo": "a\n\x1b[31m.jpg"}, r"'a\n\x1b[31m.jpg'"),
+        ({"photo": "x" * 1_000_000}, f"{'x' * 255}..."),
+    ],
+)
+def test_a_photo_that_the_set_does_not_have_is_told_with_what_it_has(
+    tmp_path: Path, line: dict[str, Any], shown: str
+) -> None:
+    told = refused(tmp_path, line | {"bibs": []})
+    assert told.endswith(shown)
+    assert len(told.splitlines()) == 2
 
 
 def test_a_name_of_two_photos_needs_a_hash(tmp_path: Path) -> None:
@@ -527,6 +550,22 @@ def test_a_category_of_another_name_is_what_the_user_says(tmp_path: Path) -> Non
     assert len(read_coco(tmp_path, [RESULT, shoe], shoe="none").found[HASHES[0]].bibs) == 1
 
 
+@pytest.mark.parametrize("name", ["images\\a.jpg", f"{HASHES[0]}.jpg", f"photos/{HASHES[0].upper()}.JPG"])
+def test_an_image_is_a_photo_of_the_set_by_its_name_or_by_its_hash(tmp_path: Path, name: str) -> None:
+    found = read_coco(tmp_path, [RESULT], IMAGES | {"images": [{"id": 7, "file_name": name}]})
+    assert list(found.found) == HASHES[:1]
+
+
+def test_errors_of_coco_results_name_images_and_not_lines(tmp_path: Path) -> None:
+    images = [{"id": 7, "file_name": "a.jpg"}, {"id": 8, "file_name": "b.jpg"}]
+    bare = {key: value for key, value in RESULT.items() if key != "score"} | {"image_id": 8}
+    with pytest.raises(PredictionsError, match=r"image b\.jpg: a bib without score, which one of image a\.jpg has"):
+        read_coco(tmp_path, [RESULT, bare], IMAGES | {"images": images})
+    images[1]["file_name"] = "old_0.jpg"
+    with pytest.raises(PredictionsError, match=r"image old_0\.jpg: a\.jpg is there already, as image a\.jpg; exp"):
+        read_coco(tmp_path, [RESULT], IMAGES | {"images": images})
+
+
 @pytest.mark.parametrize(
     ("results", "said"),
     [
@@ -539,7 +578,7 @@ def test_a_category_of_another_name_is_what_the_user_says(tmp_path: Path) -> Non
         ([RESULT, RESULT | {"bbox": [1, 1, 0, 2]}], "results.1.bbox.2: Input should be greater than 0"),
         ([RESULT | {"score": 3}], "results.0.score: Input should be less than or equal to 1"),
         ([RESULT | {"bbox": [15, 10, 10, 20]}], "image images/a.jpg: bibs.0: x 15 and w 10 stick out"),
-        ([RESULT | {"image_id": 9}], "1 line is about a photo that races does not have:\n"),
+        ([RESULT | {"image_id": 9}], "1 image is about a photo that races does not have:\n"),
     ],
 )
 def test_coco_results_that_cannot_be_scored_are_refused(tmp_path: Path, results: Any, said: str) -> None:

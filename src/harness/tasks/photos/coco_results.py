@@ -7,20 +7,19 @@ the COCO file without a result has none found. `number` may stand in a result or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PureWindowsPath
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from harness.base.checks import Share, first_error
 from harness.base.documents import checked, read_json_once
 from harness.base.errors import PredictionsError
+from harness.base.texts import one_line
+from harness.tasks.photos.prediction_files import Gatherer, Naming, PredictionsFile
 from harness.tasks.photos.prediction_lines import LineError, PredictedBib, PredictedFace, PredictionLine
 from harness.tasks.photos.scores import BIBS, FACES
-
-if TYPE_CHECKING:
-    from harness.tasks.photos.prediction_files import Gatherer, PredictionsFile
 
 Id = int | str
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -73,16 +72,23 @@ def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
     for result in results:
         drawn[result.image_id].append(result)
     predicted = {kinds[result.category_id] for result in results}
-    gatherer.place = lambda number: f"{file.path}: image {images.images[number].file_name}"
+    gatherer.naming = _naming(file.path, images.images)
     for number, image in enumerate(images.images):
-        own, name = drawn[image.id], _name(image.file_name, gatherer)
-        if not own and not gatherer.find(name):
+        own, photo = drawn[image.id], _photo(image.file_name, gatherer)
+        if not own and photo is None:
             continue  # a COCO file may have more images than the set has photos
         size = (image.width, image.height) if image.width and image.height else None
         try:
-            gatherer.add(number, _line(name, own, kinds, predicted), size)
+            gatherer.add(number, _line(photo or {"photo": image.file_name}, own, kinds, predicted), size)
         except LineError as error:
             gatherer.problem(number, str(error))
+
+
+def _naming(file: Path, images: Sequence[_Image]) -> Naming:
+    def called(number: int) -> str:
+        return f"image {one_line(images[number].file_name)}"
+
+    return Naming(lambda number: f"{file}: {called(number)}", called, "image", "its sha256 as the file_name")
 
 
 def _checked(file: PredictionsFile, images: set[Id]) -> list[_Result]:
@@ -127,13 +133,15 @@ def _kinds(file: PredictionsFile, images: _Images, used: set[Id]) -> dict[Id, st
     return kinds
 
 
-def _line(name: str, results: list[_Result], kinds: Mapping[Id, str], predicted: set[str]) -> PredictionLine:
+def _line(
+    photo: Mapping[str, Any], results: list[_Result], kinds: Mapping[Id, str], predicted: set[str]
+) -> PredictionLine:
     parts: dict[str, Any] = {}
     if "bib" in predicted:
         parts[BIBS] = [PredictedBib(**_box(r), **_number(r)) for r in results if kinds[r.category_id] == "bib"]
     if "face" in predicted:
         parts[FACES] = [PredictedFace(**_box(r)) for r in results if kinds[r.category_id] == "face"]
-    return PredictionLine(photo=name, unit="px", **parts)
+    return PredictionLine(**photo, unit="px", **parts)
 
 
 def _box(result: _Result) -> dict[str, Any]:
@@ -152,6 +160,10 @@ def _text(value: Any) -> str | None:
     return None if value is None or value == "" else str(value)
 
 
-def _name(file_name: str, gatherer: Gatherer) -> str:
-    """The name by which the set knows an image: its own, or that without the folders before it."""
-    return file_name if gatherer.find(file_name) else PurePosixPath(file_name).name
+def _photo(file_name: str, gatherer: Gatherer) -> dict[str, str] | None:
+    """What the set knows an image by: its name, that without the folders before it, or the hash that is its name."""
+    for name in (file_name, PureWindowsPath(file_name).name):
+        if gatherer.find(name):
+            return {"photo": name}
+    sha256 = gatherer.find_file(file_name)
+    return {"sha256": sha256} if sha256 else None

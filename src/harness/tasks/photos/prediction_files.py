@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PureWindowsPath
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.base.errors import PhotoError, PredictionsError
-from harness.base.texts import counted, listing
+from harness.base.texts import counted, listing, one_line
 from harness.references.photo_files import size_on_disk, stored_photos
 from harness.references.sets import KnownPhoto, ReferencePhoto, ReferenceSet
 from harness.tasks.photos.prediction_lines import (
@@ -113,13 +113,28 @@ def read_predictions(file: PredictionsFile, references: ReferenceSet) -> Predict
     return gatherer.gathered()
 
 
+@dataclass(frozen=True)
+class Naming:
+    """How errors name what was read: `place` is where it stands, `line` what another error calls it, `noun` what such
+    things are, and `by_hash` how one says which photo is meant where two have the same name."""
+
+    place: Callable[[int], str]
+    line: Callable[[int], str]
+    noun: str
+    by_hash: str
+
+
 class Gatherer:
     """Takes lines one by one, and notes what is wrong with them."""
 
     def __init__(self, file: Path, references: ReferenceSet) -> None:
         self.file, self.references = file, references
-        #: Where the line of a number stands, in words.
-        self.place: Callable[[int], str] = lambda number: f"{file}:{number}"
+        self.naming = Naming(
+            place=lambda number: f"{file}:{number}",
+            line=lambda number: f"line {number}",
+            noun="line",
+            by_hash="sha256 as well",
+        )
         self._used: dict[str, ReferencePhoto] = {photo.sha256: photo for photo in references.photos}
         self._known: dict[str, KnownPhoto] = {photo.sha256: photo for photo in references.known}
         self._named: dict[str, list[str]] = {}
@@ -158,7 +173,8 @@ class Gatherer:
         if sha256 is None:
             return
         if sha256 in self._lines:
-            raise LineError(f"{self._known[sha256].names[0]} has a line already, {self._lines[sha256]}; expected one")
+            told = f"{self._known[sha256].names[0]} is there already, as {self.naming.line(self._lines[sha256])}"
+            raise LineError(f"{told}; expected each photo once")
         self._lines[sha256] = number
         embeddings = self._checked_embeddings(number, line)
         used = sha256 in self._used
@@ -182,10 +198,15 @@ class Gatherer:
         """The hashes of the photos of this name."""
         return self._named.get(name, [])
 
+    def find_file(self, name: str) -> str | None:
+        """The hash of the photo that is stored under this name: the files of a set are called by their hashes."""
+        sha256 = PureWindowsPath(name).stem.lower()
+        return sha256 if sha256 in self._known else None
+
     def gathered(self) -> Predictions:
         """All lines together; raises where something is wrong with them."""
         for key in sorted(self._with.keys() & self._without.keys()):
-            self.problem(self._without[key], _lost(key, self._with[key]))
+            self.problem(self._without[key], self._lost(key))
         told = [*self._told_problems(), *self._told_unknown()]
         if told:
             raise PredictionsError("\n".join(told))
@@ -214,22 +235,33 @@ class Gatherer:
         """The hash of the photo that a line is about; None where the set does not have it."""
         if line.sha256 is not None:
             if line.sha256 not in self._known:
-                self._unknown.append(f"{self.place(number)}: {line.photo or line.sha256}")
+                known = line.photo is not None and self.find(line.photo)
+                hint = " (the set has a photo of this name, with another sha256)" if known else ""
+                self._note_unknown(number, line.photo or line.sha256, hint)
                 return None
             names = self._known[line.sha256].names
             if line.photo is not None and line.photo not in names:
-                raise LineError(f"photo {line.photo} and sha256 are two photos; the one of this sha256 is {names[0]}")
+                told = f"photo {one_line(line.photo)} and sha256 are two photos"
+                raise LineError(f"{told}; the one of this sha256 is {names[0]}")
             return line.sha256
         name = str(line.photo)
         found = self.find(name)
         if len(found) > 1:
-            raise LineError(f"{len(found)} photos of the set are called {name}; expected sha256 as well")
+            raise LineError(f"{len(found)} photos of the set are called {name}; expected {self.naming.by_hash}")
         if not found:
-            near = PurePosixPath(name).name
-            hint = f" (the set has {near})" if near != name and self.find(near) else ""
-            self._unknown.append(f"{self.place(number)}: {name}{hint}")
+            self._note_unknown(number, name, self._near(name))
             return None
         return found[0]
+
+    def _note_unknown(self, number: int, name: str, hint: str) -> None:
+        self._unknown.append(f"{self.naming.place(number)}: {one_line(name)}{hint}")
+
+    def _near(self, name: str) -> str:
+        """What the set has for somebody who wrote a name that it does not have."""
+        near = PureWindowsPath(name).name  # behind slashes of either kind
+        if self.find(near):
+            return f" (the set has {near})"
+        return ' (the name of a stored file: give its hash as "sha256")' if self.find_file(name) else ""
 
     def _checked_embeddings(self, number: int, line: PredictionLine) -> tuple[Embedding | None, ...]:
         """The embeddings of the faces; all of a file have one length."""
@@ -263,30 +295,27 @@ class Gatherer:
 
     def _told_problems(self) -> Iterator[str]:
         problems = sorted(self._problems)
-        yield from (f"{self.place(number)}: {text}" for number, text in problems[:MOST_PROBLEMS])
+        yield from (f"{self.naming.place(number)}: {text}" for number, text in problems[:MOST_PROBLEMS])
         if len(problems) > MOST_PROBLEMS:
-            yield f"... and {counted(len(problems) - MOST_PROBLEMS, 'bad line')} more"
+            yield f"... and {counted(len(problems) - MOST_PROBLEMS, f'bad {self.naming.noun}')} more"
 
     def _told_unknown(self) -> Iterator[str]:
         if self._unknown:
-            lines = (
-                "1 line is about a photo"
-                if len(self._unknown) == 1
-                else f"{len(self._unknown):,} lines are about photos"
-            )
-            yield f"{self.file}: {lines} that {self.references.name} does not have:"
+            lines = counted(len(self._unknown), self.naming.noun)
+            are = "is about a photo" if len(self._unknown) == 1 else "are about photos"
+            yield f"{self.file}: {lines} {are} that {self.references.name} does not have:"
             yield listing(self._unknown, MOST_UNKNOWN)
 
-
-def _lost(key: tuple[str, ...], line: int) -> str:
-    """What is wrong with a key that only some lines have: of a line, or of the boxes in one of its lists."""
-    if len(key) == 1:
-        expected = "expected it on every line or on none; where none were found, an empty list"
-        return f"no {key[0]}, which line {line} has; {expected}"
-    kind, name = key
-    box = kind.removesuffix("s")
-    expected = f"expected it for every {box} or for none; where there is none, null"
-    return f"a {box} without {name}, which one of line {line} has; {expected}"
+    def _lost(self, key: tuple[str, ...]) -> str:
+        """What is wrong with a key that only some lines have: of a line, or of the boxes in one of its lists."""
+        other = self.naming.line(self._with[key])
+        if len(key) == 1:
+            expected = "expected it on every line or on none; where none were found, an empty list"
+            return f"no {key[0]}, which {other} has; {expected}"
+        kind, name = key
+        box = kind.removesuffix("s")
+        expected = f"expected it for every {box} or for none; where there is none, null"
+        return f"a {box} without {name}, which one of {other} has; {expected}"
 
 
 def _lines(path: Path) -> Iterator[bytes]:
