@@ -51,4 +51,5 @@ def first_error(error: ValidationError, root: str = "") -> str:
         return f"{where}: {first['ctx']['error']}{more}"
     if first["type"] == "unexpected_keyword_argument":
         return f"{where}: no such key{more}"
-    return f"{where}: {first['msg']}, got {first['input']!r:.80}{more}"
+    told = first["msg"].partition(" or instance of ")[0]  # of a class of ours
+    return f"{where}: {told}, got {first['input']!r:.80}{more}"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 
 def read_json(file: Path, error: type[HarnessError]) -> Any:
     """The value that a JSON file holds. Of a key that stands twice in an object, the last one counts."""
@@ -41,8 +43,9 @@ def read_json_once(file: Path, error: type[HarnessError], root: str = "") -> Any
 
 
 def _content(file: Path, error: type[HarnessError]) -> bytes:
+    """What stands in a file, without the byte order mark that some programs put before it."""
     try:
-        return file.read_bytes()
+        return file.read_bytes().removeprefix(BYTE_ORDER_MARK)
     except OSError as cause:
         raise error(f"{file}: cannot be read: {cause.strerror}") from cause
 

@@ -550,6 +550,38 @@ def test_a_category_of_another_name_is_what_the_user_says(tmp_path: Path) -> Non
     assert len(read_coco(tmp_path, [RESULT, shoe], shoe="none").found[HASHES[0]].bibs) == 1
 
 
+@pytest.mark.parametrize(
+    ("images", "said"),
+    [
+        ([IMAGES], "images.json: the file: Input should be a valid dictionary, got ["),
+        ({"images": []}, "images.json: categories: Field required"),
+        (IMAGES | {"images": IMAGES["images"] * 2}, "images.json: images: two of them have the same id"),
+        (IMAGES | {"categories": IMAGES["categories"] * 2}, "images.json: categories: two of them have the same id"),
+        (b"", "images.json: not JSON"),
+    ],
+)
+def test_a_file_of_images_that_cannot_be_used_is_refused(tmp_path: Path, images: Any, said: str) -> None:
+    with pytest.raises(PredictionsError) as caught:
+        read_coco(tmp_path, [RESULT], images)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "number", [{"number": 417}, {"number": "417"}, {"attributes": {"number": 417, "occluded": True}}]
+)
+def test_a_number_of_a_result_is_text_also_where_a_tool_has_guessed(tmp_path: Path, number: dict[str, Any]) -> None:
+    mark = b"\xef\xbb\xbf"
+    results, images = (mark + json.dumps(value).encode() for value in ([RESULT | number], IMAGES))
+    (bib,) = read_coco(tmp_path, results, images).found[HASHES[0]].bibs
+    assert bib.number == "417"
+
+
+def test_categories_need_a_file_that_has_them(tmp_path: Path) -> None:
+    path = written(tmp_path, [FULL]).path
+    with pytest.raises(PredictionsError, match="--category plate=bib: no file that has categories; expected --images"):
+        PredictionsFile.of(path, categories={"plate": "bib"})
+
+
 @pytest.mark.parametrize("name", ["images\\a.jpg", f"{HASHES[0]}.jpg", f"photos/{HASHES[0].upper()}.JPG"])
 def test_an_image_is_a_photo_of_the_set_by_its_name_or_by_its_hash(tmp_path: Path, name: str) -> None:
     found = read_coco(tmp_path, [RESULT], IMAGES | {"images": [{"id": 7, "file_name": name}]})
@@ -570,12 +602,21 @@ def test_errors_of_coco_results_name_images_and_not_lines(tmp_path: Path) -> Non
     ("results", "said"),
     [
         ([], "no COCO results; expected a JSON array"),
+        (b"", "no COCO results; expected a JSON array of detections with --images, or one JSON object a line without"),
         ({"photo": "a.jpg"}, "no COCO results; expected a JSON array"),
-        ([3], "results.0: Input should be a valid dictionary"),
+        (IMAGES | {"annotations": [RESULT]}, "no COCO results; expected a JSON array"),
+        (b'[{"score": NaN}]', "results.json: not JSON: unexpected character"),
+        ([3], "results.0: Input should be a valid dictionary, got 3"),
         ([RESULT | {"image_id": 70}], "results.0.image_id: no image 70"),
         ([RESULT | {"category_id": 70}], "category_id 70: no such category"),
         ([RESULT | {"category_id": 3}], "neither bib nor face: shoe"),
         ([RESULT, RESULT | {"bbox": [1, 1, 0, 2]}], "results.1.bbox.2: Input should be greater than 0"),
+        ([RESULT | {"bbox": [1, 1, -3, 2]}], "results.0.bbox.2: Input should be greater than 0, got -3"),
+        ([RESULT | {"score": "0.9"}], "results.0.score: Input should be a valid number, got '0.9'"),
+        ([RESULT | {"score": True}], "results.0.score: Input should be a valid number, got True"),
+        ([RESULT | {"number": 41.7}], 'results.0.number: expected a text such as "417", or null, got 41.7'),
+        ([RESULT | {"attributes": {"number": [4]}}], "results.0.attributes.number: expected a text"),
+        ([RESULT | {"attributes": {"number": True}}], "results.0.attributes.number: expected a text"),
         ([RESULT | {"score": 3}], "results.0.score: Input should be less than or equal to 1"),
         ([RESULT | {"bbox": [15, 10, 10, 20]}], "image images/a.jpg: bibs.0: x 15 and w 10 stick out"),
         ([RESULT | {"image_id": 9}], "1 image is about a photo that races does not have:\n"),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PureWindowsPath
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from harness.base.checks import Share, first_error
 from harness.base.documents import checked, read_json_once
@@ -46,13 +46,29 @@ class _Images(BaseModel):
     categories: list[_Category]
 
 
+def _text(value: Any) -> str | None:
+    """A number as text; tools that guess types write a whole number."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f'expected a text such as "417", or null, got {value!r:.80}')
+    return str(value)
+
+
+Text = Annotated[str | None, BeforeValidator(_text)]
+
+
+class _Attributes(BaseModel):
+    number: Text = None
+
+
 class _Result(BaseModel):
     image_id: Id
     category_id: Id
     bbox: tuple[Number, Number, Extent, Extent]
-    score: Share | None = None
-    number: str | None = None
-    attributes: dict[str, Any] = {}
+    score: Annotated[Share, Field(strict=True)] | None = None
+    number: Text = None
+    attributes: _Attributes = _Attributes()
 
 
 def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
@@ -64,8 +80,9 @@ def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
         )
     images = checked(_Images, read_json_once(file.images, PredictionsError), str(file.images), PredictionsError)
     by_id = {image.id: image for image in images.images}
-    if len(by_id) != len(images.images):
-        raise PredictionsError(f"{file.images}: images: two of them have the same id")
+    for name, items in (("images", images.images), ("categories", images.categories)):
+        if len({item.id for item in items}) != len(items):
+            raise PredictionsError(f"{file.images}: {name}: two of them have the same id")
     results = _checked(file, set(by_id))
     kinds = _kinds(file, images, {result.category_id for result in results})
     drawn: dict[Id, list[_Result]] = {image: [] for image in by_id}
@@ -150,14 +167,8 @@ def _box(result: _Result) -> dict[str, Any]:
 
 
 def _number(result: _Result) -> dict[str, Any]:
-    if "number" in result.model_fields_set:
-        return {"number": result.number}
-    return {"number": _text(result.attributes["number"])} if "number" in result.attributes else {}
-
-
-def _text(value: Any) -> str | None:
-    """A number as text; tools that guess types write it as a number."""
-    return None if value is None or value == "" else str(value)
+    given = next((part for part in (result, result.attributes) if "number" in part.model_fields_set), None)
+    return {"number": given.number} if given else {}
 
 
 def _photo(file_name: str, gatherer: Gatherer) -> dict[str, str] | None:

@@ -15,6 +15,7 @@ from pathlib import Path, PureWindowsPath
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.base.documents import BYTE_ORDER_MARK
 from harness.base.errors import PhotoError, PredictionsError
 from harness.base.texts import counted, listing, one_line
 from harness.references.photo_files import size_on_disk, stored_photos
@@ -33,7 +34,6 @@ from harness.types import PhotoPrediction
 
 #: How many bad lines, and how many unknown photos, an error shows.
 MOST_PROBLEMS, MOST_UNKNOWN = 5, 10
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: How a file begins that is no text in UTF-8, and what to say about it.
 _OTHER_KINDS = {
     b"\x1f\x8b": "packed by gzip; unpack it first",
@@ -67,6 +67,9 @@ class PredictionsFile:
         categories: Mapping[str, str] | None = None,
     ) -> PredictionsFile:
         """The file as it is now."""
+        if categories and images is None:
+            told = ", ".join(f"{name}={kind}" for name, kind in categories.items())
+            raise PredictionsError(f"--category {told}: no file that has categories; expected --images with it")
         known = _sha256(images) if images else ""
         return cls(path, _sha256(path), missing_is_empty, images, known, dict(categories or {}))
 
@@ -101,13 +104,17 @@ def read_predictions(file: PredictionsFile, references: ReferenceSet) -> Predict
     from harness.tasks.photos.coco_results import gather_results
 
     gatherer = Gatherer(file.path, references)
-    if _is_array(file.path) or file.images:
+    is_array = _is_array(file.path)
+    if file.images and not is_array:
+        expected = "expected a JSON array of detections with --images, or one JSON object a line without it"
+        raise PredictionsError(f"{file.path}: no COCO results; {expected}")
+    if is_array:
         gather_results(file, gatherer)
     else:
         total = hashlib.sha256()
         for number, text in enumerate(_lines(file.path), start=1):
             total.update(text)
-            gatherer.add_text(number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text)
+            gatherer.add_text(number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
         if total.hexdigest() != file.sha256:
             raise PredictionsError(f"{file.path}: changed while it was read; score it again")
     return gatherer.gathered()
@@ -328,7 +335,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _is_array(path: Path) -> bool:
     """Whether the file is one JSON array, as COCO results are, and not one object a line."""
-    first = next((text.removeprefix(_BYTE_ORDER_MARK).strip() for text in _lines(path) if text.strip()), b"")
+    first = next((text.removeprefix(BYTE_ORDER_MARK).strip() for text in _lines(path) if text.strip()), b"")
     return first.startswith(b"[")
 
 
