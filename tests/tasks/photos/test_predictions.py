@@ -404,6 +404,19 @@ def test_pixels_are_those_of_the_upright_photo(tmp_path: Path) -> None:
     assert refused(tmp_path, beyond, references=references) == said
 
 
+def test_shares_that_are_said_to_be_pixels_are_refused(tmp_path: Path) -> None:
+    references = the_set(tmp_path)
+    for photo in references.photos:
+        lying_photo(photo.path)
+    lines = [FULL | {"photo": f"{name}.jpg", "unit": "px"} for name in "ab"]
+    told = "predictions.jsonl: every box lies within the first pixel of its photo, as shares would; expected pixels, as"
+    assert refused(tmp_path, *lines, references=references) == f'{told} "unit": "px" says'
+    lines[1] = lines[1] | {"faces": [FACE | {"w": 10}]}
+    assert list(read(tmp_path, *lines, references=references).found) == HASHES[:2], "one box of the first pixel may be"
+    with pytest.raises(PredictionsError, match="as shares would; expected pixels, as COCO has them"):
+        read_coco(tmp_path, [RESULT | {"bbox": [0.25, 0.25, 0.5, 0.5]}])
+
+
 def test_a_photo_whose_size_cannot_be_read_fails_alone(tmp_path: Path) -> None:
     references = the_set(tmp_path)
     lying_photo(references.photos[0].path)

@@ -105,7 +105,13 @@ def _naming(file: Path, images: Sequence[_Image]) -> Naming:
     def called(number: int) -> str:
         return f"image {one_line(images[number].file_name)}"
 
-    return Naming(lambda number: f"{file}: {called(number)}", called, "image", "its sha256 as the file_name")
+    return Naming(
+        place=lambda number: f"{file}: {called(number)}",
+        line=called,
+        noun="image",
+        by_hash="its sha256 as the file_name",
+        pixels="pixels, as COCO has them",
+    )
 
 
 def _checked(file: PredictionsFile, images: set[Id]) -> list[_Result]:

@@ -123,12 +123,14 @@ def read_predictions(file: PredictionsFile, references: ReferenceSet) -> Predict
 @dataclass(frozen=True)
 class Naming:
     """How errors name what was read: `place` is where it stands, `line` what another error calls it, `noun` what such
-    things are, and `by_hash` how one says which photo is meant where two have the same name."""
+    things are, `by_hash` how one says which photo is meant where two have the same name, and `pixels` when boxes are in
+    pixels."""
 
     place: Callable[[int], str]
     line: Callable[[int], str]
     noun: str
     by_hash: str
+    pixels: str
 
 
 class Gatherer:
@@ -141,6 +143,7 @@ class Gatherer:
             line=lambda number: f"line {number}",
             noun="line",
             by_hash="sha256 as well",
+            pixels='pixels, as "unit": "px" says',
         )
         self._used: dict[str, ReferencePhoto] = {photo.sha256: photo for photo in references.photos}
         self._known: dict[str, KnownPhoto] = {photo.sha256: photo for photo in references.known}
@@ -157,6 +160,8 @@ class Gatherer:
         self._seconds: dict[str, dict[str, float]] = {}
         self._embeddings: dict[str, tuple[Embedding | None, ...]] = {}
         self._length: tuple[int, int] | None = None
+        #: How many boxes are in pixels, and how many of them lie within the first pixel of their photo.
+        self._pixel_boxes, self._tiny_boxes = 0, 0
         self._unreadable: dict[str, str] = {}
         self._elsewhere: dict[str, int] = {}
 
@@ -176,6 +181,7 @@ class Gatherer:
     def add(self, number: int, line: PredictionLine, size: Size | None = None) -> None:
         """A line; `size` is what its program takes the upright photo to be."""
         self._note_keys(number, line)
+        self._note_pixels(line)
         sha256 = self._photo_of(number, line)
         if sha256 is None:
             return
@@ -219,6 +225,9 @@ class Gatherer:
             raise PredictionsError("\n".join(told))
         if not self._lines:
             raise PredictionsError(f"{self.file}: no predictions; expected one JSON object a line")
+        if self._pixel_boxes and self._tiny_boxes == self._pixel_boxes:
+            tiny = "every box lies within the first pixel of its photo, as shares would"
+            raise PredictionsError(f"{self.file}: {tiny}; expected {self.naming.pixels}")
         absent = {key for key in (BIBS, FACES, LINKS) if (key,) not in self._with}
         if {BIBS, FACES} <= absent:
             raise PredictionsError(f"{self.file}: no line has bibs or faces; expected at least one of them")
@@ -237,6 +246,13 @@ class Gatherer:
         for kind, key in BOX_KEYS:
             for box in line.bibs if kind == BIBS else line.faces:
                 (self._with if key in box.model_fields_set else self._without).setdefault((kind, key), number)
+
+    def _note_pixels(self, line: PredictionLine) -> None:
+        """How many boxes of a line in pixels look like shares."""
+        if line.unit == "px":
+            boxes = [*line.bibs, *line.faces]
+            self._pixel_boxes += len(boxes)
+            self._tiny_boxes += sum(max(box.x + box.w, box.y + box.h) <= 1 for box in boxes)
 
     def _photo_of(self, number: int, line: PredictionLine) -> str | None:
         """The hash of the photo that a line is about; None where the set does not have it."""
