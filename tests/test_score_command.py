@@ -272,6 +272,12 @@ def test_coco_results_and_pixels_are_scored_alike(harness: Harness, tiny_set: Pa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["set"], "harness: set: cannot be read: Is a directory"),
+        (["bad.jsonl", "--category", "plate=bib"], "--category plate=bib: no file that has categories"),
+        (
+            ["bad.jsonl", "--images", "bad.jsonl"],
+            "bad.jsonl: no COCO results; expected a JSON array of detections with",
+        ),
         (["nowhere.jsonl"], "nowhere.jsonl: cannot be read: No such file or directory"),
         (["bad.jsonl"], "bad.jsonl:2: bibs.0.x: Input should be a finite number, got nan"),
         (["bad.jsonl", "bib.long_side=640"], "bib.long_side=640: the predictions come from a file"),
@@ -289,6 +295,37 @@ def test_what_cannot_be_scored_ends_with_2_and_leaves_nothing_behind(
     write(tmp_path / "bad.jsonl", [GOLDEN[1], GOLDEN[0] | {"bibs": [bib("417", x=float("nan"))]}])
     told = harness("score", *arguments, *([] if "references=off" in arguments else on(tiny_set)))
     assert (told.code, said in told.err) == (2, True), told.err
+    assert not (tmp_path / "mlruns").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", ": no predictions; expected one JSON object a line"),
+        (b"\r\n \n", ": no predictions; expected one JSON object a line"),
+        (b"\x1f\x8b\x08\x00", ": packed by gzip; unpack it first"),
+        (b'{"photo": "P\xe9001.jpg"}', ":1: not UTF-8: invalid continuation byte at byte 12; expected JSON in UTF-8"),
+        (
+            b'\n\n{"photo": "P001.jpg", "faces": [], "links": [[0, 5]]}',
+            ":3: links.0: [0, 5] points past the 0 bibs and 0 fa",
+        ),
+        (
+            b'{"photo": "P001.jpg", "faces": [], "links": [[0, 1e400]]}',
+            ":1: links.0.1: Input should be a finite number",
+        ),
+        (b'{"photo": "' + b"x" * 50_000_000 + b'"}', ": 1 line is about a photo that staging does not have:"),
+        (b"x" * 50_000_000, ":1: not JSON: expected value at column 1; expected one JSON object a line"),
+    ],
+    ids=["empty", "blank", "gzip", "latin-1", "link", "infinity", "50 MB of a name", "50 MB of nothing"],
+)
+def test_a_bad_file_is_told_in_a_few_words_and_leaves_nothing_behind(
+    harness: Harness, tiny_set: Path, tmp_path: Path, content: bytes, said: str
+) -> None:
+    (tmp_path / "bad.jsonl").write_bytes(content)
+    told = harness("score", "bad.jsonl", *on(tiny_set))
+    assert told.code == 2
+    assert told.err.startswith(f"harness: bad.jsonl{said}")
+    assert len(told.err) < 500
     assert not (tmp_path / "mlruns").exists()
 
 

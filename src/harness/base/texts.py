@@ -13,6 +13,7 @@ from typing import Any
 #: How the user calls the harness, for the commands that it suggests.
 COMMAND = os.environ.get("HARNESS_COMMAND", "harness")
 
+_LONGEST_NAME = 255
 _NUMBER = re.compile(r"([-+]?[\d.,]+(e[-+]?\d+)?%?|n/a)?")
 
 
@@ -26,6 +27,13 @@ def listing(lines: Iterable[str], limit: int = 20) -> str:
     lines = list(lines)
     more = [f"... and {len(lines) - limit:,} more"] if len(lines) > limit else []
     return "\n".join(f"  {line}" for line in [*lines[:limit], *more])
+
+
+def one_line(text: str) -> str:
+    """A name from outside as it can stand in a sentence: it breaks no line, and has the length of a file's at most."""
+    start = text[: _LONGEST_NAME + 1]
+    shown = start if start.isprintable() else repr(start)
+    return shown if len(text) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."
 
 
 def count_table(title: str, counts: Mapping[str, int], total: int = 0) -> str:

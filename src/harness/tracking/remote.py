@@ -52,10 +52,10 @@ class ServerStore:
 
     def open(self) -> OpenStore:
         """Connect, and make the experiments where they are not there yet."""
+        quiet_mlflow()
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
 
-        quiet_mlflow()
         self._look()
         try:
             return open_experiments(MlflowClient(self.uri), self.experiment)

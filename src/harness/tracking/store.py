@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import sqlite3
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,11 +99,11 @@ class LocalStore:
 
     def open(self) -> OpenStore:
         """Make the store ready under a lock: two processes that migrate a new database at once would ruin it."""
+        quiet_mlflow()
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
-        quiet_mlflow()
         try:
             with file_lock(self.folder / ".lock"):
                 client = MlflowClient(self.uri)
@@ -138,11 +139,24 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def quiet_mlflow() -> None:
-    """Keep MLflow from printing links and progress bars among what the harness prints."""
+    """Keep MLflow from printing links, progress bars and warnings about them among what the harness prints.
+
+    To be called before MLflow is imported: its import of tqdm warns in a notebook that has no widgets for bars.
+    """
     os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     for chatty in ("alembic", "mlflow.store.db.utils"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    _import_bars()
+
+
+def _import_bars() -> None:
+    """Import the bars that MLflow uses, without their warning. No warning of anything else is kept back."""
+    from tqdm import TqdmWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TqdmWarning)
+        import tqdm.auto  # noqa: F401
 
 
 def open_experiments(client: MlflowClient, name: str, artifacts: Path | None = None) -> OpenStore:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -116,6 +118,15 @@ def test_a_photo_is_known_by_any_of_its_names_or_by_its_hash(tmp_path: Path) -> 
     assert found.found[HASHES[0]].bibs == (BibBox(**BOX, number="417", score=0.9),)
 
 
+def test_a_hash_in_capitals_is_the_same_hash(tmp_path: Path) -> None:
+    own = "abcdef" + 58 * "0"
+    some = the_set()
+    photo = replace(some.photos[0], sha256=own)
+    references = replace(some, photos=(photo,), known=(KnownPhoto(own, ("a.jpg",), "iteration"),))
+    found = read(tmp_path, {"photo": "a.jpg", "sha256": own.upper(), "bibs": []}, references=references)
+    assert list(found.found) == [own]
+
+
 def test_a_line_has_links_with_or_without_a_score_and_seconds(tmp_path: Path) -> None:
     line = FULL | {"links": [[0, 0, 0.25]], "seconds": {"ocr": 0.5, "faces": 1}}
     found = read(tmp_path, line)
@@ -145,18 +156,24 @@ def test_what_no_line_has_is_not_predicted_and_an_empty_list_is(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b"{", "not JSON"),
-        (b'{"photo": "a.jpg", "bibs": []} trailing', "not JSON"),
+        (b"{", "not JSON: EOF while parsing an object at column 1; expected one JSON object a line"),
+        (b'{"photo": "a.jpg", "bibs": []} trailing', "not JSON: trailing characters at column 32; expected one"),
+        (b'{"photo": "a.jpg", "bibs": [],', "not JSON: EOF while parsing"),
+        (b"{'photo': 'a.jpg'}", "not JSON: key must be a string at column 2"),
         (b'{"photo": "\xff"}', "not UTF-8"),
         (b"3", "expected a JSON object"),
         ({"bibs": []}, "no photo; expected photo"),
         ({"photo": "", "bibs": []}, "photo: String should have at least 1 character"),
-        ({"sha256": "ab", "bibs": []}, "sha256: String should match"),
+        (
+            {"sha256": "ab", "bibs": []},
+            "sha256: expected the 64 hexadecimal digits of the hash of a photo's bytes, got 'ab'",
+        ),
+        ({"sha256": f"{HASHES[0]}.jpg", "bibs": []}, "sha256: expected the 64 hexadecimal digits"),
         (FULL | {"bib": []}, "bib: no such key"),
         (FULL | {"bibs": [BIB | {"nmber": "4"}]}, "bibs.0.nmber: no such key"),
         (FULL | {"bibs": None}, "bibs: Input should be a valid array"),
         (FULL | {"unit": "cm"}, "unit: Input should be 'share' or 'px'"),
-        (FULL | {"bibs": [BIB | {"number": 417}]}, "bibs.0.number: Input should be a valid string, got 417"),
+        (FULL | {"bibs": [BIB | {"number": 417}]}, 'bibs.0.number: expected a text such as "417", or null, got 417'),
         (FULL | {"faces": [FACE | {"x": float("nan")}]}, "faces.0.x: Input should be a finite number, got nan"),
         (FULL | {"faces": [FACE | {"y": float("inf")}]}, "faces.0.y: Input should be a finite number, got inf"),
         (FULL | {"faces": [FACE | {"x": "0.1"}]}, "faces.0.x: Input should be a valid number"),
@@ -167,23 +184,34 @@ def test_what_no_line_has_is_not_predicted_and_an_empty_list_is(
             "faces.0: x 0.8 and w 0.3 stick out of the photo; expected a box from 0 to",
         ),
         (FULL | {"bibs": [BIB | {"y": -0.1}]}, "bibs.0: y -0.1 and h 0.4 stick out"),
+        (FULL | {"bibs": [BIB | {"score": "0.9"}]}, "bibs.0.score: Input should be a valid number, got '0.9'"),
+        (FULL | {"bibs": [BIB | {"score": True}]}, "bibs.0.score: Input should be a valid number, got True"),
+        (FULL | {"bibs": [BIB | {"score": float("nan")}]}, "bibs.0.score: Input should be a finite number, got nan"),
         (FULL | {"bibs": [BIB | {"score": 1.5}]}, "bibs.0.score: Input should be less than or equal to 1"),
         (FULL | {"faces": [FACE | {"landmarks": [[0.1, 0.1]] * 4}]}, "faces.0.landmarks: List should have at least 5"),
         (FULL | {"faces": [FACE | {"embedding": []}]}, "faces.0.embedding: List should have at least 1"),
         (FULL | {"faces": [FACE | {"embedding": [float("nan")]}]}, "faces.0.embedding.0: Input should be a finite"),
-        (FULL | {"links": [[0, 1]]}, "links.0: [0, 1] points past the 1 bibs and 1 faces of the line"),
+        (FULL | {"links": [[0, 1]]}, "links.0: [0, 1] points past the 1 bib and 1 face of the line"),
         (FULL | {"links": [[0]]}, "links: link 0 is [0]; expected [bib, face] or [bib, face, score]"),
+        (FULL | {"links": [[None, 0]]}, "links: link 0 is [null, 0]; expected [bib, face]"),
         (FULL | {"links": [[0, -1]]}, "expected [bib, face]"),
         (FULL | {"links": [[0, 0.5]]}, "expected [bib, face]"),
         (FULL | {"links": [[0, 0, 2]]}, "expected [bib, face]"),
+        (FULL | {"links": [[0, 10**400]]}, "links.0.1: Input should be a finite number"),
+        (FULL | {"links": [[0, float("inf")]]}, "links.0.1: Input should be a finite number, got inf"),
+        (FULL | {"links": [[0, 0, float("nan")]]}, "links.0.2: Input should be a finite number, got nan"),
+        (FULL | {"links": [["0", 0]]}, "links.0.0: Input should be a valid number, got '0'"),
+        (FULL | {"links": [[True, 0]]}, "links.0.0: Input should be a valid number, got True"),
+        (FULL | {"links": [0, 0]}, "links.0: Input should be a valid array, got 0"),
         (FULL | {"links": [[0, 0], [0, 0]]}, "links: one pair stands there twice"),
+        (FULL | {"links": [[0, 0, 0.5], [0, 0, 0.25]]}, "links: one pair stands there twice"),
         (FULL | {"seconds": {"ocr": -1}}, "seconds.ocr: Input should be greater than or equal to 0"),
         (FULL | {"seconds": {"a/b": 1}}, "seconds: 'a/b': expected the name of a stage"),
         (FULL | {"seconds": {"pipeline": 1}}, "pipeline is the sum of all"),
         (FULL | {"sha256": HASHES[1]}, "photo a.jpg and sha256 are two photos; the one of this sha256 is b.jpg"),
-        ({"photo": "b.jpg", "bibs": []}, "b.jpg has a line already, 1; expected one"),
-        ({"sha256": HASHES[1], "bibs": []}, "b.jpg has a line already, 1; expected one"),
-        ({"photo": "old_1.jpg", "bibs": []}, "b.jpg has a line already, 1; expected one"),
+        ({"photo": "b.jpg", "bibs": []}, "b.jpg is there already, as line 1; expected each photo once"),
+        ({"sha256": HASHES[1], "bibs": []}, "b.jpg is there already, as line 1; expected each photo once"),
+        ({"photo": "old_1.jpg", "bibs": []}, "b.jpg is there already, as line 1; expected each photo once"),
     ],
 )
 def test_a_bad_line_is_refused_by_its_place(tmp_path: Path, line: dict[str, Any] | bytes, said: str) -> None:
@@ -225,6 +253,11 @@ def test_a_lost_list_is_not_none_found(tmp_path: Path, lines: list[dict[str, Any
     assert said in refused(tmp_path, *lines)
 
 
+def test_a_column_is_that_of_the_line(tmp_path: Path) -> None:
+    told = "predictions.jsonl:1: not JSON: EOF while parsing a value at column 18; expected one JSON object a line"
+    assert refused(tmp_path, b'{"photo": "a.jpg", \r', FULL | {"photo": "b.jpg"}) == told
+
+
 def test_the_first_bad_lines_are_told_at_once(tmp_path: Path) -> None:
     told = refused(tmp_path, *[b"x"] * 7).splitlines()
     assert [line.split(": ")[0] for line in told[:5]] == [f"predictions.jsonl:{number}" for number in range(1, 6)]
@@ -238,6 +271,29 @@ def test_photos_that_the_set_does_not_have_are_listed(tmp_path: Path) -> None:
     assert "predictions.jsonl:1: images/a.jpg (the set has a.jpg)\n" in told
     assert told.endswith("predictions.jsonl:10: x8.jpg\n  ... and 2 more")
     assert "1 line is about a photo" in refused(tmp_path, {"sha256": "f" * 64, "bibs": []})
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ({"photo": "shots\\a.jpg"}, "shots\\a.jpg (the set has a.jpg)"),
+        ({"photo": HASHES[1]}, f'{HASHES[1]} (the name of a stored file: give its hash as "sha256")'),
+        (
+            {"photo": f"photos/{HASHES[1]}.jpg"},
+            f'{HASHES[1]}.jpg (the name of a stored file: give its hash as "sha256")',
+        ),
+        ({"photo": "a.jpg", "sha256": "f" * 64}, "a.jpg (the set has a photo of this name, with another sha256)"),
+        ({"photo": "z.jpg", "sha256": "f" * 64}, "z.jpg"),
+        ({"photo": "a\n\x1b[31m.jpg"}, r"'a\n\x1b[31m.jpg'"),
+        ({"photo": "x" * 1_000_000}, f"{'x' * 255}..."),
+    ],
+)
+def test_a_photo_that_the_set_does_not_have_is_told_with_what_it_has(
+    tmp_path: Path, line: dict[str, Any], shown: str
+) -> None:
+    told = refused(tmp_path, line | {"bibs": []})
+    assert told.endswith(shown)
+    assert len(told.splitlines()) == 2
 
 
 def test_a_name_of_two_photos_needs_a_hash(tmp_path: Path) -> None:
@@ -257,8 +313,8 @@ def test_lines_of_another_split_are_counted_and_not_used(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"bibs": [BIB | {"x": 5000}]}, "bibs.0: x 5000 and w 0.3 stick out of the photo; expected a box from 0 to 1"),
-        ({"links": [[0, 3]]}, "links.0: [0, 3] points past the 1 bibs and 1 faces of the line"),
+        ({"bibs": [BIB | {"x": 0.9}]}, "bibs.0: x 0.9 and w 0.3 stick out of the photo; expected a box from 0 to 1"),
+        ({"links": [[0, 3]]}, "links.0: [0, 3] points past the 1 bib and 1 face of the line"),
     ],
 )
 def test_lines_of_another_split_are_checked_like_others(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
@@ -280,13 +336,33 @@ def test_pixels_of_another_split_are_checked_where_the_photo_can_be_read(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("box", "hinted"),
+    [
+        ({"x": 185, "y": 260, "w": 110, "h": 90}, True),
+        ({"x": 0.1, "y": 260, "w": 0.1, "h": 0.1}, True),
+        ({"x": -12, "y": 0.1, "w": 0.1, "h": 0.1}, True),
+        ({"x": 0.9, "y": 0.1, "w": 0.3, "h": 0.1}, False),
+        ({"x": -0.1, "y": 0.1, "w": 2, "h": 0.1}, False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["bibs", "faces"])
+def test_shares_that_look_like_pixels_get_a_hint(
+    tmp_path: Path, kind: str, box: dict[str, float], hinted: bool
+) -> None:
+    told = refused(tmp_path, {"photo": "a.jpg", kind: [box]})
+    hint = '; boxes are shares of the upright photo, and "unit": "px" on the line says that they are pixels'
+    assert told.startswith(f"predictions.jsonl:1: {kind}.0: ")
+    assert told.endswith(f"expected a box from 0 to 1{hint if hinted else ''}")
+
+
+@pytest.mark.parametrize(
     ("line", "key"),
     [
         (b'{"photo": "a.jpg", "faces": [{"x": 0, "y": 0, "w": 1, "h": 1}], "faces": []}', "faces"),
         (b'{"photo": "a.jpg", "faces": [], "f\\u0061ces": []}', "faces"),
         (b'{"photo": "b.jpg", "photo": "a.jpg", "faces": []}', "photo"),
-        (b'{"photo": "a.jpg", "faces": [{"x": 0, "x": 0.5, "y": 0, "w": 0.5, "h": 1}]}', "x"),
-        (b'{"photo": "a.jpg", "faces": [], "seconds": {"ocr": 1, "ocr": 2}}', "ocr"),
+        (b'{"photo": "a.jpg", "faces": [{"x": 0, "x": 0.5, "y": 0, "w": 0.5, "h": 1}]}', "faces.0.x"),
+        (b'{"photo": "a.jpg", "faces": [], "seconds": {"ocr": 1, "ocr": 2}}', "seconds.ocr"),
     ],
 )
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: bytes, key: str) -> None:
@@ -328,6 +404,19 @@ def test_pixels_are_those_of_the_upright_photo(tmp_path: Path) -> None:
     assert refused(tmp_path, beyond, references=references) == said
 
 
+def test_shares_that_are_said_to_be_pixels_are_refused(tmp_path: Path) -> None:
+    references = the_set(tmp_path)
+    for photo in references.photos:
+        lying_photo(photo.path)
+    lines = [FULL | {"photo": f"{name}.jpg", "unit": "px"} for name in "ab"]
+    told = "predictions.jsonl: every box lies within the first pixel of its photo, as shares would; expected pixels, as"
+    assert refused(tmp_path, *lines, references=references) == f'{told} "unit": "px" says'
+    lines[1] = lines[1] | {"faces": [FACE | {"w": 10}]}
+    assert list(read(tmp_path, *lines, references=references).found) == HASHES[:2], "one box of the first pixel may be"
+    with pytest.raises(PredictionsError, match="as shares would; expected pixels, as COCO has them"):
+        read_coco(tmp_path, [RESULT | {"bbox": [0.25, 0.25, 0.5, 0.5]}])
+
+
 def test_a_photo_whose_size_cannot_be_read_fails_alone(tmp_path: Path) -> None:
     references = the_set(tmp_path)
     lying_photo(references.photos[0].path)
@@ -357,6 +446,29 @@ def test_embeddings_are_checked_and_kept_apart_from_predictions(tmp_path: Path) 
 def test_a_byte_order_mark_and_blank_lines_say_nothing(tmp_path: Path) -> None:
     found = read(tmp_path, b"\xef\xbb\xbf" + json.dumps(FULL).encode() + b"\r", b"", b"")
     assert list(found.found) == HASHES[:1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b"{}"), "packed by gzip; unpack it first"),
+        (b"PK\x03\x04\x14\x00", "packed by zip; unpack it first"),
+        ("{}".encode("utf-16"), "text in UTF-16; expected UTF-8"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_in_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "other").write_bytes(content)
+    written(tmp_path, [FULL])
+    for path, images in (("other", None), ("predictions.jsonl", tmp_path / "other")):
+        with pytest.raises(PredictionsError) as caught:
+            PredictionsFile.of(tmp_path / path, images=images)
+        assert str(caught.value) == f"{tmp_path / 'other'}: {said}"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PredictionsError, match="pipe: a pipe, which can be read only once"):
+        PredictionsFile.of(tmp_path / "pipe")
 
 
 def test_a_file_that_changes_meanwhile_is_refused(tmp_path: Path) -> None:
@@ -417,12 +529,13 @@ IMAGES: dict[str, Any] = {
 RESULT: dict[str, Any] = {"image_id": 7, "category_id": 1, "bbox": [5, 10, 10, 20], "score": 0.9}
 
 
-def read_coco(folder: Path, results: Any, images: dict[str, Any] | None = None, **categories: str) -> Predictions:
+def read_coco(folder: Path, results: Any, images: Any = IMAGES, **categories: str) -> Predictions:
+    """What comes of COCO results and the file of their images, given as values or as they stand in the files."""
     references = the_set(folder)
     for photo in references.photos:
         lying_photo(photo.path)
-    (folder / "results.json").write_text(json.dumps(results))
-    (folder / "images.json").write_text(json.dumps(images or IMAGES))
+    for name, content in (("results.json", results), ("images.json", images)):
+        (folder / name).write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     file = PredictionsFile.of(folder / "results.json", images=folder / "images.json", categories=categories)
     return read_predictions(file, references)
 
@@ -451,24 +564,117 @@ def test_a_category_of_another_name_is_what_the_user_says(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("images", "said"),
+    [
+        ([IMAGES], "images.json: the file: Input should be a valid dictionary, got ["),
+        ({"images": []}, "images.json: categories: Field required"),
+        (IMAGES | {"images": IMAGES["images"] * 2}, "images.json: images: two of them have the same id"),
+        (IMAGES | {"categories": IMAGES["categories"] * 2}, "images.json: categories: two of them have the same id"),
+        (b"", "images.json: not JSON"),
+    ],
+)
+def test_a_file_of_images_that_cannot_be_used_is_refused(tmp_path: Path, images: Any, said: str) -> None:
+    with pytest.raises(PredictionsError) as caught:
+        read_coco(tmp_path, [RESULT], images)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "number", [{"number": 417}, {"number": "417"}, {"attributes": {"number": 417, "occluded": True}}]
+)
+def test_a_number_of_a_result_is_text_also_where_a_tool_has_guessed(tmp_path: Path, number: dict[str, Any]) -> None:
+    mark = b"\xef\xbb\xbf"
+    results, images = (mark + json.dumps(value).encode() for value in ([RESULT | number], IMAGES))
+    (bib,) = read_coco(tmp_path, results, images).found[HASHES[0]].bibs
+    assert bib.number == "417"
+
+
+def test_categories_need_a_file_that_has_them(tmp_path: Path) -> None:
+    path = written(tmp_path, [FULL]).path
+    with pytest.raises(PredictionsError, match="--category plate=bib: no file that has categories; expected --images"):
+        PredictionsFile.of(path, categories={"plate": "bib"})
+
+
+@pytest.mark.parametrize("name", ["images\\a.jpg", f"{HASHES[0]}.jpg", f"photos/{HASHES[0].upper()}.JPG"])
+def test_an_image_is_a_photo_of_the_set_by_its_name_or_by_its_hash(tmp_path: Path, name: str) -> None:
+    found = read_coco(tmp_path, [RESULT], IMAGES | {"images": [{"id": 7, "file_name": name}]})
+    assert list(found.found) == HASHES[:1]
+
+
+def test_errors_of_coco_results_name_images_and_not_lines(tmp_path: Path) -> None:
+    images = [{"id": 7, "file_name": "a.jpg"}, {"id": 8, "file_name": "b.jpg"}]
+    bare = {key: value for key, value in RESULT.items() if key != "score"} | {"image_id": 8}
+    with pytest.raises(PredictionsError, match=r"image b\.jpg: a bib without score, which one of image a\.jpg has"):
+        read_coco(tmp_path, [RESULT, bare], IMAGES | {"images": images})
+    images[1]["file_name"] = "old_0.jpg"
+    with pytest.raises(PredictionsError, match=r"image old_0\.jpg: a\.jpg is there already, as image a\.jpg; exp"):
+        read_coco(tmp_path, [RESULT], IMAGES | {"images": images})
+
+
+@pytest.mark.parametrize(
     ("results", "said"),
     [
         ([], "no COCO results; expected a JSON array"),
+        (b"", "no COCO results; expected a JSON array of detections with --images, or one JSON object a line without"),
         ({"photo": "a.jpg"}, "no COCO results; expected a JSON array"),
-        ([3], "results.0: Input should be a valid dictionary"),
+        (IMAGES | {"annotations": [RESULT]}, "no COCO results; expected a JSON array"),
+        (b'[{"score": NaN}]', "results.json: not JSON: unexpected character"),
+        ([3], "results.0: Input should be a valid dictionary, got 3"),
         ([RESULT | {"image_id": 70}], "results.0.image_id: no image 70"),
         ([RESULT | {"category_id": 70}], "category_id 70: no such category"),
         ([RESULT | {"category_id": 3}], "neither bib nor face: shoe"),
         ([RESULT, RESULT | {"bbox": [1, 1, 0, 2]}], "results.1.bbox.2: Input should be greater than 0"),
+        ([RESULT | {"bbox": [1, 1, -3, 2]}], "results.0.bbox.2: Input should be greater than 0, got -3"),
+        ([RESULT | {"score": "0.9"}], "results.0.score: Input should be a valid number, got '0.9'"),
+        ([RESULT | {"score": True}], "results.0.score: Input should be a valid number, got True"),
+        ([RESULT | {"number": 41.7}], 'results.0.number: expected a text such as "417", or null, got 41.7'),
+        ([RESULT | {"attributes": {"number": [4]}}], "results.0.attributes.number: expected a text"),
+        ([RESULT | {"attributes": {"number": True}}], "results.0.attributes.number: expected a text"),
         ([RESULT | {"score": 3}], "results.0.score: Input should be less than or equal to 1"),
         ([RESULT | {"bbox": [15, 10, 10, 20]}], "image images/a.jpg: bibs.0: x 15 and w 10 stick out"),
-        ([RESULT | {"image_id": 9}], "1 line is about a photo that races does not have:\n"),
+        ([RESULT | {"image_id": 9}], "1 image is about a photo that races does not have:\n"),
     ],
 )
 def test_coco_results_that_cannot_be_scored_are_refused(tmp_path: Path, results: Any, said: str) -> None:
     with pytest.raises(PredictionsError) as caught:
         read_coco(tmp_path, results)
     assert said in str(caught.value)
+
+
+def edited(value: Any, before: bytes, after: bytes) -> bytes:
+    """A value as JSON, with a change that no value could have."""
+    text = json.dumps(value).encode()
+    assert text.count(before) == 1
+    return text.replace(before, after)
+
+
+@pytest.mark.parametrize(
+    ("results", "images", "said"),
+    [
+        (
+            edited([RESULT, RESULT | {"score": 0.8}], b"0.8}", b'0.8, "score": 0.1}'),
+            IMAGES,
+            "results.json: results.1.score",
+        ),
+        (
+            edited([RESULT | {"attributes": {"number": "4"}}], b'"4"', b'"4", "number": "5"'),
+            IMAGES,
+            "results.json: results.0.attributes.number",
+        ),
+        ([RESULT], edited(IMAGES, b'"id": 8', b'"id": 7, "id": 8'), "images.json: images.1.id"),
+        ([RESULT], edited(IMAGES, b'"Face"', b'"bib", "n\\u0061me": "face"'), "images.json: categories.1.name"),
+        ([RESULT], edited(IMAGES, b'"categories"', b'"images": [], "categories"'), "images.json: images"),
+    ],
+)
+def test_a_key_that_stands_twice_in_coco_is_refused(tmp_path: Path, results: Any, images: Any, said: str) -> None:
+    with pytest.raises(PredictionsError) as caught:
+        read_coco(tmp_path, results, images)
+    assert str(caught.value) == f"{tmp_path}/{said}: stands there 2 times; expected each key once"
+
+
+def test_coco_results_that_are_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PredictionsError, match=r"results\.json: (lists and objects nested|results\.0: Input)"):
+        read_coco(tmp_path, b"[" * 1024 + b"]" * 1024)
 
 
 def test_a_coco_file_that_takes_a_photo_to_be_of_another_size_is_refused(tmp_path: Path) -> None:

@@ -7,20 +7,19 @@ the COCO file without a result has none found. `number` may stand in a result or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PureWindowsPath
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from harness.base.checks import Share, first_error
-from harness.base.documents import checked, read_json
+from harness.base.documents import checked, read_json_once
 from harness.base.errors import PredictionsError
+from harness.base.texts import one_line
+from harness.tasks.photos.prediction_files import Gatherer, Naming, PredictionsFile
 from harness.tasks.photos.prediction_lines import LineError, PredictedBib, PredictedFace, PredictionLine
 from harness.tasks.photos.scores import BIBS, FACES
-
-if TYPE_CHECKING:
-    from harness.tasks.photos.prediction_files import Gatherer, PredictionsFile
 
 Id = int | str
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -47,13 +46,29 @@ class _Images(BaseModel):
     categories: list[_Category]
 
 
+def _text(value: Any) -> str | None:
+    """A number as text; tools that guess types write a whole number."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f'expected a text such as "417", or null, got {value!r:.80}')
+    return str(value)
+
+
+Text = Annotated[str | None, BeforeValidator(_text)]
+
+
+class _Attributes(BaseModel):
+    number: Text = None
+
+
 class _Result(BaseModel):
     image_id: Id
     category_id: Id
     bbox: tuple[Number, Number, Extent, Extent]
-    score: Share | None = None
-    number: str | None = None
-    attributes: dict[str, Any] = {}
+    score: Annotated[Share, Field(strict=True)] | None = None
+    number: Text = None
+    attributes: _Attributes = _Attributes()
 
 
 def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
@@ -63,31 +78,45 @@ def gather_results(file: PredictionsFile, gatherer: Gatherer) -> None:
             f"{file.path}: a JSON array, as COCO results are; expected --images COCO.json with it, or one JSON object "
             "a line"
         )
-    images = checked(_Images, read_json(file.images, PredictionsError), str(file.images), PredictionsError)
+    images = checked(_Images, read_json_once(file.images, PredictionsError), str(file.images), PredictionsError)
     by_id = {image.id: image for image in images.images}
-    if len(by_id) != len(images.images):
-        raise PredictionsError(f"{file.images}: images: two of them have the same id")
+    for name, items in (("images", images.images), ("categories", images.categories)):
+        if len({item.id for item in items}) != len(items):
+            raise PredictionsError(f"{file.images}: {name}: two of them have the same id")
     results = _checked(file, set(by_id))
     kinds = _kinds(file, images, {result.category_id for result in results})
     drawn: dict[Id, list[_Result]] = {image: [] for image in by_id}
     for result in results:
         drawn[result.image_id].append(result)
     predicted = {kinds[result.category_id] for result in results}
-    gatherer.place = lambda number: f"{file.path}: image {images.images[number].file_name}"
+    gatherer.naming = _naming(file.path, images.images)
     for number, image in enumerate(images.images):
-        own, name = drawn[image.id], _name(image.file_name, gatherer)
-        if not own and not gatherer.find(name):
+        own, photo = drawn[image.id], _photo(image.file_name, gatherer)
+        if not own and photo is None:
             continue  # a COCO file may have more images than the set has photos
         size = (image.width, image.height) if image.width and image.height else None
         try:
-            gatherer.add(number, _line(name, own, kinds, predicted), size)
+            gatherer.add(number, _line(photo or {"photo": image.file_name}, own, kinds, predicted), size)
         except LineError as error:
             gatherer.problem(number, str(error))
 
 
+def _naming(file: Path, images: Sequence[_Image]) -> Naming:
+    def called(number: int) -> str:
+        return f"image {one_line(images[number].file_name)}"
+
+    return Naming(
+        place=lambda number: f"{file}: {called(number)}",
+        line=called,
+        noun="image",
+        by_hash="its sha256 as the file_name",
+        pixels="pixels, as COCO has them",
+    )
+
+
 def _checked(file: PredictionsFile, images: set[Id]) -> list[_Result]:
     """The results, each checked by itself."""
-    found = read_json(file.path, PredictionsError)
+    found = read_json_once(file.path, PredictionsError, "results")
     if not isinstance(found, list) or not found:
         raise PredictionsError(f"{file.path}: no COCO results; expected a JSON array of detections")
     results: list[_Result] = []
@@ -127,13 +156,15 @@ def _kinds(file: PredictionsFile, images: _Images, used: set[Id]) -> dict[Id, st
     return kinds
 
 
-def _line(name: str, results: list[_Result], kinds: Mapping[Id, str], predicted: set[str]) -> PredictionLine:
+def _line(
+    photo: Mapping[str, Any], results: list[_Result], kinds: Mapping[Id, str], predicted: set[str]
+) -> PredictionLine:
     parts: dict[str, Any] = {}
     if "bib" in predicted:
         parts[BIBS] = [PredictedBib(**_box(r), **_number(r)) for r in results if kinds[r.category_id] == "bib"]
     if "face" in predicted:
         parts[FACES] = [PredictedFace(**_box(r)) for r in results if kinds[r.category_id] == "face"]
-    return PredictionLine(photo=name, unit="px", **parts)
+    return PredictionLine(**photo, unit="px", **parts)
 
 
 def _box(result: _Result) -> dict[str, Any]:
@@ -142,16 +173,14 @@ def _box(result: _Result) -> dict[str, Any]:
 
 
 def _number(result: _Result) -> dict[str, Any]:
-    if "number" in result.model_fields_set:
-        return {"number": result.number}
-    return {"number": _text(result.attributes["number"])} if "number" in result.attributes else {}
+    given = next((part for part in (result, result.attributes) if "number" in part.model_fields_set), None)
+    return {"number": given.number} if given else {}
 
 
-def _text(value: Any) -> str | None:
-    """A number as text; tools that guess types write it as a number."""
-    return None if value is None or value == "" else str(value)
-
-
-def _name(file_name: str, gatherer: Gatherer) -> str:
-    """The name by which the set knows an image: its own, or that without the folders before it."""
-    return file_name if gatherer.find(file_name) else PurePosixPath(file_name).name
+def _photo(file_name: str, gatherer: Gatherer) -> dict[str, str] | None:
+    """What the set knows an image by: its name, that without the folders before it, or the hash that is its name."""
+    for name in (file_name, PureWindowsPath(file_name).name):
+        if gatherer.find(name):
+            return {"photo": name}
+    sha256 = gatherer.find_file(file_name)
+    return {"sha256": sha256} if sha256 else None

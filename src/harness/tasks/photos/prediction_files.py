@@ -10,13 +10,14 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PureWindowsPath
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.base.documents import BYTE_ORDER_MARK
 from harness.base.errors import PhotoError, PredictionsError
-from harness.base.texts import counted, listing
+from harness.base.texts import counted, listing, one_line
 from harness.references.photo_files import size_on_disk, stored_photos
 from harness.references.sets import KnownPhoto, ReferencePhoto, ReferenceSet
 from harness.tasks.photos.prediction_lines import (
@@ -33,7 +34,13 @@ from harness.types import PhotoPrediction
 
 #: How many bad lines, and how many unknown photos, an error shows.
 MOST_PROBLEMS, MOST_UNKNOWN = 5, 10
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: How a file begins that is no text in UTF-8, and what to say about it.
+_OTHER_KINDS = {
+    b"\x1f\x8b": "packed by gzip; unpack it first",
+    b"PK\x03\x04": "packed by zip; unpack it first",
+    b"\xff\xfe": "text in UTF-16; expected UTF-8",
+    b"\xfe\xff": "text in UTF-16; expected UTF-8",
+}
 
 Embedding = NDArray[np.float32]
 
@@ -60,6 +67,9 @@ class PredictionsFile:
         categories: Mapping[str, str] | None = None,
     ) -> PredictionsFile:
         """The file as it is now."""
+        if categories and images is None:
+            told = ", ".join(f"{name}={kind}" for name, kind in categories.items())
+            raise PredictionsError(f"--category {told}: no file that has categories; expected --images with it")
         known = _sha256(images) if images else ""
         return cls(path, _sha256(path), missing_is_empty, images, known, dict(categories or {}))
 
@@ -94,16 +104,33 @@ def read_predictions(file: PredictionsFile, references: ReferenceSet) -> Predict
     from harness.tasks.photos.coco_results import gather_results
 
     gatherer = Gatherer(file.path, references)
-    if _is_array(file.path) or file.images:
+    is_array = _is_array(file.path)
+    if file.images and not is_array:
+        expected = "expected a JSON array of detections with --images, or one JSON object a line without it"
+        raise PredictionsError(f"{file.path}: no COCO results; {expected}")
+    if is_array:
         gather_results(file, gatherer)
     else:
         total = hashlib.sha256()
         for number, text in enumerate(_lines(file.path), start=1):
             total.update(text)
-            gatherer.add_text(number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text)
+            gatherer.add_text(number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
         if total.hexdigest() != file.sha256:
             raise PredictionsError(f"{file.path}: changed while it was read; score it again")
     return gatherer.gathered()
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How errors name what was read: `place` is where it stands, `line` what another error calls it, `noun` what such
+    things are, `by_hash` how one says which photo is meant where two have the same name, and `pixels` when boxes are in
+    pixels."""
+
+    place: Callable[[int], str]
+    line: Callable[[int], str]
+    noun: str
+    by_hash: str
+    pixels: str
 
 
 class Gatherer:
@@ -111,8 +138,13 @@ class Gatherer:
 
     def __init__(self, file: Path, references: ReferenceSet) -> None:
         self.file, self.references = file, references
-        #: Where the line of a number stands, in words.
-        self.place: Callable[[int], str] = lambda number: f"{file}:{number}"
+        self.naming = Naming(
+            place=lambda number: f"{file}:{number}",
+            line=lambda number: f"line {number}",
+            noun="line",
+            by_hash="sha256 as well",
+            pixels='pixels, as "unit": "px" says',
+        )
         self._used: dict[str, ReferencePhoto] = {photo.sha256: photo for photo in references.photos}
         self._known: dict[str, KnownPhoto] = {photo.sha256: photo for photo in references.known}
         self._named: dict[str, list[str]] = {}
@@ -128,6 +160,8 @@ class Gatherer:
         self._seconds: dict[str, dict[str, float]] = {}
         self._embeddings: dict[str, tuple[Embedding | None, ...]] = {}
         self._length: tuple[int, int] | None = None
+        #: How many boxes are in pixels, and how many of them lie within the first pixel of their photo.
+        self._pixel_boxes, self._tiny_boxes = 0, 0
         self._unreadable: dict[str, str] = {}
         self._elsewhere: dict[str, int] = {}
 
@@ -136,7 +170,7 @@ class Gatherer:
         if not text.strip():
             return
         try:
-            self.add(number, parse_line(text))
+            self.add(number, parse_line(text.rstrip()))
         except LineError as error:
             self.problem(number, str(error))
 
@@ -147,11 +181,13 @@ class Gatherer:
     def add(self, number: int, line: PredictionLine, size: Size | None = None) -> None:
         """A line; `size` is what its program takes the upright photo to be."""
         self._note_keys(number, line)
+        self._note_pixels(line)
         sha256 = self._photo_of(number, line)
         if sha256 is None:
             return
         if sha256 in self._lines:
-            raise LineError(f"{self._known[sha256].names[0]} has a line already, {self._lines[sha256]}; expected one")
+            told = f"{self._known[sha256].names[0]} is there already, as {self.naming.line(self._lines[sha256])}"
+            raise LineError(f"{told}; expected each photo once")
         self._lines[sha256] = number
         embeddings = self._checked_embeddings(number, line)
         used = sha256 in self._used
@@ -175,15 +211,23 @@ class Gatherer:
         """The hashes of the photos of this name."""
         return self._named.get(name, [])
 
+    def find_file(self, name: str) -> str | None:
+        """The hash of the photo that is stored under this name: the files of a set are called by their hashes."""
+        sha256 = PureWindowsPath(name).stem.lower()
+        return sha256 if sha256 in self._known else None
+
     def gathered(self) -> Predictions:
         """All lines together; raises where something is wrong with them."""
         for key in sorted(self._with.keys() & self._without.keys()):
-            self.problem(self._without[key], _lost(key, self._with[key]))
+            self.problem(self._without[key], self._lost(key))
         told = [*self._told_problems(), *self._told_unknown()]
         if told:
             raise PredictionsError("\n".join(told))
         if not self._lines:
             raise PredictionsError(f"{self.file}: no predictions; expected one JSON object a line")
+        if self._pixel_boxes and self._tiny_boxes == self._pixel_boxes:
+            tiny = "every box lies within the first pixel of its photo, as shares would"
+            raise PredictionsError(f"{self.file}: {tiny}; expected {self.naming.pixels}")
         absent = {key for key in (BIBS, FACES, LINKS) if (key,) not in self._with}
         if {BIBS, FACES} <= absent:
             raise PredictionsError(f"{self.file}: no line has bibs or faces; expected at least one of them")
@@ -203,26 +247,44 @@ class Gatherer:
             for box in line.bibs if kind == BIBS else line.faces:
                 (self._with if key in box.model_fields_set else self._without).setdefault((kind, key), number)
 
+    def _note_pixels(self, line: PredictionLine) -> None:
+        """How many boxes of a line in pixels look like shares."""
+        if line.unit == "px":
+            boxes = [*line.bibs, *line.faces]
+            self._pixel_boxes += len(boxes)
+            self._tiny_boxes += sum(max(box.x + box.w, box.y + box.h) <= 1 for box in boxes)
+
     def _photo_of(self, number: int, line: PredictionLine) -> str | None:
         """The hash of the photo that a line is about; None where the set does not have it."""
         if line.sha256 is not None:
             if line.sha256 not in self._known:
-                self._unknown.append(f"{self.place(number)}: {line.photo or line.sha256}")
+                known = line.photo is not None and self.find(line.photo)
+                hint = " (the set has a photo of this name, with another sha256)" if known else ""
+                self._note_unknown(number, line.photo or line.sha256, hint)
                 return None
             names = self._known[line.sha256].names
             if line.photo is not None and line.photo not in names:
-                raise LineError(f"photo {line.photo} and sha256 are two photos; the one of this sha256 is {names[0]}")
+                told = f"photo {one_line(line.photo)} and sha256 are two photos"
+                raise LineError(f"{told}; the one of this sha256 is {names[0]}")
             return line.sha256
         name = str(line.photo)
         found = self.find(name)
         if len(found) > 1:
-            raise LineError(f"{len(found)} photos of the set are called {name}; expected sha256 as well")
+            raise LineError(f"{len(found)} photos of the set are called {name}; expected {self.naming.by_hash}")
         if not found:
-            near = PurePosixPath(name).name
-            hint = f" (the set has {near})" if near != name and self.find(near) else ""
-            self._unknown.append(f"{self.place(number)}: {name}{hint}")
+            self._note_unknown(number, name, self._near(name))
             return None
         return found[0]
+
+    def _note_unknown(self, number: int, name: str, hint: str) -> None:
+        self._unknown.append(f"{self.naming.place(number)}: {one_line(name)}{hint}")
+
+    def _near(self, name: str) -> str:
+        """What the set has for somebody who wrote a name that it does not have."""
+        near = PureWindowsPath(name).name  # behind slashes of either kind
+        if self.find(near):
+            return f" (the set has {near})"
+        return ' (the name of a stored file: give its hash as "sha256")' if self.find_file(name) else ""
 
     def _checked_embeddings(self, number: int, line: PredictionLine) -> tuple[Embedding | None, ...]:
         """The embeddings of the faces; all of a file have one length."""
@@ -256,30 +318,27 @@ class Gatherer:
 
     def _told_problems(self) -> Iterator[str]:
         problems = sorted(self._problems)
-        yield from (f"{self.place(number)}: {text}" for number, text in problems[:MOST_PROBLEMS])
+        yield from (f"{self.naming.place(number)}: {text}" for number, text in problems[:MOST_PROBLEMS])
         if len(problems) > MOST_PROBLEMS:
-            yield f"... and {counted(len(problems) - MOST_PROBLEMS, 'bad line')} more"
+            yield f"... and {counted(len(problems) - MOST_PROBLEMS, f'bad {self.naming.noun}')} more"
 
     def _told_unknown(self) -> Iterator[str]:
         if self._unknown:
-            lines = (
-                "1 line is about a photo"
-                if len(self._unknown) == 1
-                else f"{len(self._unknown):,} lines are about photos"
-            )
-            yield f"{self.file}: {lines} that {self.references.name} does not have:"
+            lines = counted(len(self._unknown), self.naming.noun)
+            are = "is about a photo" if len(self._unknown) == 1 else "are about photos"
+            yield f"{self.file}: {lines} {are} that {self.references.name} does not have:"
             yield listing(self._unknown, MOST_UNKNOWN)
 
-
-def _lost(key: tuple[str, ...], line: int) -> str:
-    """What is wrong with a key that only some lines have: of a line, or of the boxes in one of its lists."""
-    if len(key) == 1:
-        expected = "expected it on every line or on none; where none were found, an empty list"
-        return f"no {key[0]}, which line {line} has; {expected}"
-    kind, name = key
-    box = kind.removesuffix("s")
-    expected = f"expected it for every {box} or for none; where there is none, null"
-    return f"a {box} without {name}, which one of line {line} has; {expected}"
+    def _lost(self, key: tuple[str, ...]) -> str:
+        """What is wrong with a key that only some lines have: of a line, or of the boxes in one of its lists."""
+        other = self.naming.line(self._with[key])
+        if len(key) == 1:
+            expected = "expected it on every line or on none; where none were found, an empty list"
+            return f"no {key[0]}, which {other} has; {expected}"
+        kind, name = key
+        box = kind.removesuffix("s")
+        expected = f"expected it for every {box} or for none; where there is none, null"
+        return f"a {box} without {name}, which one of {other} has; {expected}"
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -292,13 +351,23 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _is_array(path: Path) -> bool:
     """Whether the file is one JSON array, as COCO results are, and not one object a line."""
-    first = next((text.removeprefix(_BYTE_ORDER_MARK).strip() for text in _lines(path) if text.strip()), b"")
+    first = next((text.removeprefix(BYTE_ORDER_MARK).strip() for text in _lines(path) if text.strip()), b"")
     return first.startswith(b"[")
 
 
 def _sha256(path: Path) -> str:
+    """The hash of a file, unless its kind tells that it cannot be read as JSON."""
+    if path.is_fifo():
+        raise PredictionsError(f"{path}: a pipe, which can be read only once; write the predictions to a file first")
     try:
         with path.open("rb") as file:
+            if kind := _other_kind(file.read(4)):
+                raise PredictionsError(f"{path}: {kind}")
+            file.seek(0)
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise PredictionsError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _other_kind(start: bytes) -> str | None:
+    return next((kind for sign, kind in _OTHER_KINDS.items() if start.startswith(sign)), None)

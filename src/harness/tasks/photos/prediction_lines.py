@@ -10,23 +10,36 @@ inverse, to the last digit.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, TypedDict
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from harness.base.checks import Positive, Share, cut_at_border, first_error
+from harness.base.documents import key_twice
+from harness.base.texts import counted, one_line
 from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 
+#: What a text is expected to be, by its key; a program may well have something else there.
+_EXPECTED = {
+    "number": 'a text such as "417", or null',
+    "sha256": "the 64 hexadecimal digits of the hash of a photo's bytes",
+}
+_POSITION = re.compile(r" at line \d+ column (\d+)$")
 _STAGE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+#: A share beyond this is no slip at the border: it is a pixel.
+_SURELY_PIXELS = 2
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Landmarks = Annotated[list[tuple[Finite, Finite]], Field(min_length=5, max_length=5)]
+#: Some tools write it in capitals.
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{64}$", to_lower=True)]
+#: The places of a bib and a face, and a score where there is one.
+Link = list[Finite | None]
 Size = tuple[int, int]
 
 
@@ -71,11 +84,11 @@ class PredictionLine(_Part):
     """One line. A photo is known by its name, by its hash, or by both."""
 
     photo: str | None = Field(default=None, min_length=1)
-    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    sha256: Sha256 | None = None
     unit: Literal["share", "px"] = "share"
     bibs: list[PredictedBib] = []
     faces: list[PredictedFace] = []
-    links: list[list[int | float | None]] = []
+    links: list[Link] = []
     seconds: dict[str, Seconds] = {}
 
     @field_validator("seconds")
@@ -90,12 +103,13 @@ class PredictionLine(_Part):
 
     @field_validator("links")
     @classmethod
-    def _are_pairs(cls, links: list[list[int | float | None]]) -> list[list[int | float | None]]:
+    def _are_pairs(cls, links: list[Link]) -> list[Link]:
         for place, link in enumerate(links):
             ends, scores = link[:2], link[2:]
             whole = len(ends) == 2 and all(end is not None and end >= 0 and end == int(end) for end in ends)
             if not whole or len(scores) > 1 or any(score is not None and not 0 <= score <= 1 for score in scores):
-                raise ValueError(f"link {place} is {link}; expected [bib, face] or [bib, face, score], counted from 0")
+                expected = "expected [bib, face] or [bib, face, score], counted from 0"
+                raise ValueError(f"link {place} is {_told_link(link)}; {expected}")
         return links
 
 
@@ -111,8 +125,9 @@ def parse_line(text: bytes) -> PredictionLine:
         line = PredictionLine.model_validate_json(text)
     except ValidationError as error:
         raise LineError(_wrong(error, text)) from error
-    if text.count(b":") != _keys(line):  # the parser takes the last of two; a colon may also stand in a name
-        json.loads(text, object_pairs_hook=_each_once)
+    # The parser takes the last of two keys. A colon may also stand in a name.
+    if text.count(b":") != _keys(line) and (twice := key_twice(text)):
+        raise LineError(twice)
     if line.photo is None and line.sha256 is None:
         raise LineError("no photo; expected photo, the name of one, or its sha256")
     return line
@@ -124,20 +139,13 @@ def _keys(line: PredictionLine) -> int:
     return len(line.model_fields_set) + boxes + len(line.seconds)
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse an object in which a key stands twice."""
-    keys = [key for key, _ in pairs]
-    if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise LineError(f"{twice}: stands there {keys.count(twice)} times; expected each key once")
-
-
 def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPrediction:
     """The prediction of a line; `size` is that of the upright photo where the line is in pixels."""
     scale = size or (1, 1)
     return PhotoPrediction(
         bibs=tuple(
             BibBox(
-                **_placed(box, scale, f"{BIBS}.{place}"),
+                **_placed(box, size, f"{BIBS}.{place}"),
                 number=box.number,
                 score=box.score,
                 char_scores=tuple(box.char_scores),
@@ -146,7 +154,7 @@ def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPredic
         ),
         faces=tuple(
             FaceBox(
-                **_placed(box, scale, f"{FACES}.{place}"),
+                **_placed(box, size, f"{FACES}.{place}"),
                 score=box.score,
                 landmarks=tuple((x / scale[0], y / scale[1]) for x, y in box.landmarks or ()),
             )
@@ -176,33 +184,50 @@ def _wrong(error: ValidationError, text: bytes) -> str:
             text.decode()
         except UnicodeDecodeError as cause:
             return f"not UTF-8: {cause.reason} at byte {cause.start}; expected JSON in UTF-8"
-        return f"not JSON: {first['ctx']['error']}; expected one JSON object a line"
+        reason = _POSITION.sub(r" at column \1", first["ctx"]["error"])  # the line is that of the file
+        return f"not JSON: {reason}; expected one JSON object a line"
     if not first["loc"]:
         return "expected a JSON object with photo, bibs and faces"
+    where, key = ".".join(one_line(str(key)) for key in first["loc"]), first["loc"][-1]
     if first["type"] == "extra_forbidden":
-        return f"{'.'.join(map(str, first['loc']))}: no such key; docs/predictions.md lists those that there are"
+        return f"{where}: no such key; docs/predictions.md lists those that there are"
+    if first["type"] in ("string_type", "string_pattern_mismatch") and key in _EXPECTED:
+        return f"{where}: expected {_EXPECTED[str(key)]}, got {first['input']!r:.80}"
     return first_error(error)
 
 
-def _placed(box: _PredictedBox, scale: Size, where: str) -> _UnitBox:
+def _placed(box: _PredictedBox, size: Size | None, where: str) -> _UnitBox:
+    width, height = size or (1, 1)
     try:
-        x, w = cut_at_border(box.x, box.w, "xw", scale[0])
-        y, h = cut_at_border(box.y, box.h, "yh", scale[1])
+        x, w = cut_at_border(box.x, box.w, "xw", width)
+        y, h = cut_at_border(box.y, box.h, "yh", height)
     except ValueError as error:
-        raise LineError(f"{where}: {error}") from error
+        raise LineError(f"{where}: {error}{_pixel_hint(box) if size is None else ''}") from error
     return {"x": x, "y": y, "w": w, "h": h}
+
+
+def _pixel_hint(box: _PredictedBox) -> str:
+    """What to say about a box of shares that looks like one of pixels."""
+    if max(map(abs, (box.x, box.y, box.w, box.h))) <= _SURELY_PIXELS:
+        return ""
+    return '; boxes are shares of the upright photo, and "unit": "px" on the line says that they are pixels'
 
 
 def _links(line: PredictionLine) -> tuple[BibFaceLink, ...]:
     links = []
     for place, (bib, face, *score) in enumerate(line.links):
         if bib is None or face is None or bib >= len(line.bibs) or face >= len(line.faces):
-            counts = f"{len(line.bibs)} bibs and {len(line.faces)} faces"
-            raise LineError(f"{LINKS}.{place}: [{bib:g}, {face:g}] points past the {counts} of the line")
+            counts = f"{counted(len(line.bibs), 'bib')} and {counted(len(line.faces), 'face')}"
+            raise LineError(f"{LINKS}.{place}: {_told_link([bib, face])} points past the {counts} of the line")
         links.append(BibFaceLink(int(bib), int(face), score[0] if score else None))
     if len(set(links)) != len(links):
         raise LineError(f"{LINKS}: one pair stands there twice; expected each once")
     return tuple(links)
+
+
+def _told_link(link: Link) -> str:
+    """A link as it stands in the file."""
+    return f"[{', '.join('null' if part is None else f'{part:g}' for part in link)}]"
 
 
 def _bib(box: BibBox, numbers: bool) -> dict[str, Any]:
