@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -266,7 +267,7 @@ def test_a_look_that_cannot_be_counted_is_not_made(harness: Harness, desk: Path)
 
 
 def look(at: int, photos: str, judgement: str) -> Look:
-    return Look(f"2026-01-01T00:00:{at:02}", tuple(photos), judgement)
+    return Look(f"2026-01-01T00:00:{at:02}+00:00", tuple(photos), judgement)
 
 
 def holdout(photos: str) -> Holdout:
@@ -290,6 +291,15 @@ def test_what_is_shown_leaves_everything_after_it_unprotected() -> None:
     assert not was_shown(looks, holdout("ab"))
 
 
+def test_a_clock_that_was_set_back_gives_no_look_back() -> None:
+    made = [replace(look(at, "p", str(at)), at=f"2999-01-01T00:00:{at:02}+00:00") for at in range(10)]
+    late = Look.now(holdout("p"), made, "late")
+    assert protection([*made, late], holdout("p"), "late").number == 11
+    shown = Look.now(holdout("p"), [*made, late])
+    after = Look.now(holdout("p"), [*made, late, shown], "after")
+    assert protection([after, shown, late, *made], holdout("p"), "after").shown_at == shown.at
+
+
 @given(st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, max_size=40))
 def test_each_judgement_counts_once_and_ten_are_protected(judgements: list[str]) -> None:
     looks = [look(at, "p", judgement) for at, judgement in enumerate(judgements)]
@@ -304,7 +314,8 @@ def test_looks_are_read_as_they_were_written_and_a_bad_line_is_named(tmp_path: P
     looks = [look(1, "ab", "x"), look(2, "b", "")]
     write_looks(tmp_path, looks[::-1])
     assert read_looks(tmp_path) == looks
-    with (tmp_path / "looks.jsonl").open("a") as file:
-        file.write('{"at": 3}\n')
-    with pytest.raises(HarnessError, match=r"looks\.jsonl:3: "):
-        read_looks(tmp_path)
+    good = (tmp_path / "looks.jsonl").read_text()
+    for bad in ('{"at": 3}', '{"at": "soon", "photos": []}', '{"at": "2026-01-01T00:00:00", "photos": []}'):
+        (tmp_path / "looks.jsonl").write_text(f"{good}{bad}\n")
+        with pytest.raises(HarnessError, match=r"looks\.jsonl:3: at"):
+            read_looks(tmp_path)

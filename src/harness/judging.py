@@ -123,7 +123,7 @@ def count_look(store: OpenStore, holdout: Holdout, judged: Judged) -> Judged:
     with looking(holdout.root):
         looks = _all_looks(store, holdout)
         if not any(look.judgement == judged.key for look in looks):
-            looks.append(_kept(store, holdout, looks, Look.now(holdout, judged.key, judged.run.metadata.name)))
+            looks.append(_kept(store, holdout, looks, Look.now(holdout, looks, judged.key, judged.run.metadata.name)))
     worth = protection(looks, holdout, judged.key)
     judgement = replace(judged.judgement, look=worth.words(), unprotected=not worth.holds)
     comparison = replace(judged.comparison, judgement=judgement) if judged.comparison else None
@@ -161,7 +161,7 @@ def show_scores(store: OpenStore, holdout: Holdout) -> None:
     with looking(holdout.root):
         looks = _all_looks(store, holdout)
         if not was_shown(looks, holdout):
-            _kept(store, holdout, looks, Look.now(holdout))
+            _kept(store, holdout, looks, Look.now(holdout, looks))
     warn(
         f"the scores of {counted(len(holdout.photos), 'photo')} of the holdout are shown: "
         "no verdict on them is protected any more"
