@@ -239,6 +239,43 @@ def test_whoever_asks_for_the_scores_gets_them_and_the_holdout_is_unprotected(ha
 
 
 @pytest.mark.slow
+def test_other_scores_under_the_same_key_and_another_seed_are_other_looks(
+    harness: Harness, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backends = (desk / "one_face.py").read_text()
+    # What no key can see: a backend that goes by a variable of the environment.
+    told = backends.replace("0.4 + self.shift", "0.4 + self.shift + float(__import__('os').environ.get('MORE', '0'))")
+    (desk / "one_face.py").write_text(told)
+    assert harness(*HOLDOUT, "face.shift=0.15").code == 0
+    assert harness("baseline").code == 0
+    assert "look 1 of 10" in harness(*HOLDOUT).out
+    assert "look 1 of 10" in harness(*HOLDOUT, "force=true").out, "the same scores"
+    monkeypatch.setenv("MORE", "0.2")
+    other = harness(*HOLDOUT, "force=true", "cache=off")
+    assert "Verdict: CANNOT TELL" in other.out, other.out + other.err
+    assert "look 2 of 10" in other.out
+    monkeypatch.delenv("MORE")
+    again = harness(*HOLDOUT, "force=true", "cache=off")
+    assert "look 1 of 10" in again.out, "what was told before"
+    assert "look 1 of 10" in harness("compare", "latest").out
+    assert "look 3 of 10" in harness("compare", "latest", "seed=1").out
+
+
+@pytest.mark.slow
+def test_a_run_that_lacks_a_gated_metric_is_a_look_where_the_others_were_compared(harness: Harness, desk: Path) -> None:
+    backends = (desk / "one_face.py").read_text()
+    none = "\n        if self.shift == 0.07: return ()"
+    (desk / "one_face.py").write_text(backends.replace("def detect(self, look):", f"def detect(self, look):{none}"))
+    gate = "gate.metrics.face.precision.informational=false"
+    assert harness(*HOLDOUT, "face.shift=0.15").code == 0
+    assert harness("baseline").code == 0
+    missing = harness(*HOLDOUT, gate, "face.shift=0.07")
+    assert "Verdict: INCOMPLETE" in missing.out, missing.out + missing.err
+    assert "look 1 of 10" in missing.out, "that recall has not REGRESSED is told"
+    assert len(read_looks(desk / "set")) == 1
+
+
+@pytest.mark.slow
 def test_a_run_on_everything_shows_the_holdout_too_and_says_so(harness: Harness, desk: Path) -> None:
     full = harness(*RUN, "references.split=full")
     assert full.code == 0

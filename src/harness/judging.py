@@ -3,6 +3,8 @@ every run on the same data when another baseline is pinned. A judgement on a hol
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -63,6 +65,14 @@ class Judged:
         return replace(self, run=self.run.without_scores(), judgement=judgement, comparison=None)
 
     @property
+    def look_key(self) -> str:
+        """What a look is known by: the judgement, and what came out of it. A run that was forced and came out
+        otherwise has the same key, and is another look."""
+        gated = [item for item in self.judgement.metrics if item.verdict is not None]
+        values = [(item.metric, item.verdict, item.baseline, item.candidate, item.low, item.high) for item in gated]
+        return hashlib.sha256(json.dumps([self.key, values]).encode()).hexdigest()
+
+    @property
     def deltas(self) -> dict[str, float]:
         """The gains as metrics."""
         return self.judgement.deltas()
@@ -88,7 +98,7 @@ def judge_run(
 ) -> Judged:
     """Judge a run against the baseline, if there is one and the run is not the baseline itself; what is claimed in its
     favour errs at this level."""
-    key = judgement_key(run.metadata.key, gate, baseline.key)
+    key = judgement_key(run.metadata.key, gate, baseline.key, seed)
     if run_id and run_id == baseline.run_id:
         return Judged(run, THE_BASELINE, None, baseline, key)
     comparison = compare(gate, run, baseline.run, seed, level_better=level) if baseline.run else None
@@ -116,15 +126,17 @@ def judge_plan(plan: Plan, store: OpenStore, run: BenchmarkRun, baseline: Baseli
 def count_look(store: OpenStore, holdout: Holdout, judged: Judged) -> Judged:
     """A judgement on a holdout that says which look it is; the look is counted before anything of it is shown.
 
-    What does not compare scores is none: a run that is incomplete, or has nothing to be compared with.
+    What does not compare scores is none: a run that is incomplete, or has nothing to be compared with. One that lacks
+    a gated metric is compared in the others, and is said not to have REGRESSED in them.
     """
-    if judged.judgement.verdict not in CLAIMS:
+    if judged.judgement.verdict not in CLAIMS and not judged.judgement.metrics:
         return judged
+    key, name = judged.look_key, judged.run.metadata.name
     with looking(holdout.root):
         looks = _all_looks(store, holdout)
-        if not any(look.judgement == judged.key for look in looks):
-            looks.append(_kept(store, holdout, looks, Look.now(holdout, looks, judged.key, judged.run.metadata.name)))
-    worth = protection(looks, holdout, judged.key)
+        if not any(look.judgement == key for look in looks):
+            looks.append(_kept(store, holdout, looks, Look.now(holdout, looks, key, name)))
+    worth = protection(looks, holdout, key)
     judgement = replace(judged.judgement, look=worth.words(), unprotected=not worth.holds)
     comparison = replace(judged.comparison, judgement=judgement) if judged.comparison else None
     return replace(judged, judgement=judgement, comparison=comparison)
