@@ -239,6 +239,27 @@ def test_whoever_asks_for_the_scores_gets_them_and_the_holdout_is_unprotected(ha
 
 
 @pytest.mark.slow
+def test_what_is_claimed_by_scores_that_were_shown_is_marked_wherever_it_is_told(harness: Harness, desk: Path) -> None:
+    assert harness(*HOLDOUT, "face.shift=0.15", "holdout.show=true").code == 0
+    assert harness("baseline").code == 0
+    assert "Verdict: IMPROVED, UNPROTECTED" in harness(*HOLDOUT, "holdout.show=true").out
+    (better, base) = (run.run_id for run in api.list_runs())
+    compared = harness("compare", better, base).out
+    assert "Verdict: IMPROVED, UNPROTECTED\n  UNPROTECTED: the scores of this holdout were shown" in compared
+    assert "### harness: IMPROVED, UNPROTECTED" in harness("compare", better, base, "--markdown").out
+    data = json.loads(harness("compare", better, base, "--json").out)
+    assert (data["verdict"], data["unprotected"], "were shown" in data["look"]) == ("IMPROVED", True, True)
+    for told in (api.load_run(better), api.compare(better, base)):
+        assert "IMPROVED, UNPROTECTED" in repr(told)
+        assert "IMPROVED, UNPROTECTED" in str(told)
+        assert "IMPROVED, UNPROTECTED" in told._repr_html_()
+    assert "IMPROVED, UNPROTECTED" in api.load_run(better).report
+    assert harness("baseline", better, "-f").code == 0
+    assert "REGRESSED, UNPROTECTED" in harness("list").out, "judged anew when another one was pinned"
+    assert "REGRESSED, UNPROTECTED" in api.load_run(base).report
+
+
+@pytest.mark.slow
 def test_other_scores_under_the_same_key_and_another_seed_are_other_looks(
     harness: Harness, desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict, ju
 from harness.runs.looks import (
     LEVEL,
     SEALED,
+    SHOWN,
     Holdout,
     Look,
     looking,
@@ -46,6 +47,7 @@ from harness.tracking.catalog import (
 from harness.tracking.looks import log_look, stored_looks
 from harness.tracking.runs import amend_run
 from harness.tracking.store import OpenStore
+from harness.types import Split
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,12 @@ class Judged:
         told = () if self.judgement.look else (SEALED,)
         judgement = replace(self.judgement, reasons=(*self.judgement.reasons, *told), metrics=())
         return replace(self, run=self.run.without_scores(), judgement=judgement, comparison=None)
+
+    def looked(self, look: str, unprotected: bool) -> Judged:
+        """The same that says which look at a holdout it is, and whether what it claims is unprotected."""
+        judgement = replace(self.judgement, look=look, unprotected=unprotected)
+        comparison = replace(self.comparison, judgement=judgement) if self.comparison else None
+        return replace(self, judgement=judgement, comparison=comparison)
 
     @property
     def look_key(self) -> str:
@@ -106,6 +114,13 @@ def judge_run(
     return Judged(run, judgement, comparison, baseline, key)
 
 
+def judge_shown(gate: Gate, run: BenchmarkRun, baseline: Baseline, seed: int, run_id: str = "") -> Judged:
+    """Judge a stored run whose scores everybody can see. On a holdout nothing that is claimed by them is protected."""
+    on_holdout = run.metadata.data_split == Split.HOLDOUT
+    judged = judge_run(gate, run, baseline, seed, run_id, LEVEL if on_holdout else ALPHA)
+    return judged.looked(SHOWN, True) if on_holdout and judged.judgement.verdict in CLAIMS else judged
+
+
 def judge_plan(plan: Plan, store: OpenStore, run: BenchmarkRun, baseline: Baseline, run_id: str = "") -> Judged:
     """Judge a run that was made as planned. On a holdout that is a look; where the scores are sealed, nothing but the
     verdict goes on from here."""
@@ -137,9 +152,7 @@ def count_look(store: OpenStore, holdout: Holdout, judged: Judged) -> Judged:
         if not any(look.judgement == key for look in looks):
             looks.append(_kept(store, holdout, looks, Look.now(holdout, looks, key, name)))
     worth = protection(looks, holdout, key)
-    judgement = replace(judged.judgement, look=worth.words(), unprotected=not worth.holds)
-    comparison = replace(judged.comparison, judgement=judgement) if judged.comparison else None
-    return replace(judged, judgement=judgement, comparison=comparison)
+    return judged.looked(worth.words(), not worth.holds)
 
 
 def compare_stored(store: OpenStore, gate: Gate, run: RunEntry, base: RunEntry, seed: int) -> Comparison:
@@ -149,7 +162,7 @@ def compare_stored(store: OpenStore, gate: Gate, run: RunEntry, base: RunEntry, 
     if wrong := gate.unknown(card.declared for card in kept.cards.values()):
         raise ConfigError(wrong)
     sealed = run.sealed or base.sealed
-    judged = judge_run(gate, kept, against, seed, level=LEVEL if sealed else ALPHA)
+    judged = judge_run(gate, kept, against, seed, level=LEVEL) if sealed else judge_shown(gate, kept, against, seed)
     assert judged.comparison is not None
     code = code_diff(*(load_code(store, each.run_id) for each in (run, base)))
     judged = replace(judged, comparison=replace(judged.comparison, code=code))
@@ -215,7 +228,7 @@ def judge_all(store: OpenStore, runs: Sequence[RunEntry], pinned: RunEntry) -> i
             continue
         run = load_to_judge(store, entry)
         config = read_artifact(store, entry.run_id, "config.yaml").decode()
-        judged = judge_run(gate_of(config), run, baseline, int(run.metadata.config.get("seed", 0)), entry.run_id)
+        judged = judge_shown(gate_of(config), run, baseline, int(run.metadata.config.get("seed", 0)), entry.run_id)
         judged = judged.sealed() if entry.sealed else judged
         if judged.stands(entry.run_id, read_tags(store, entry.run_id)):
             continue

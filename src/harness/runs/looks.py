@@ -31,6 +31,8 @@ MOST = 10
 #: A gain, or that nothing got worse, is claimed at this level, so that the claims of all looks together err at 5 %.
 LEVEL = 0.05 / MOST
 UNPROTECTED = "UNPROTECTED"
+#: What is said of a judgement on a holdout whose scores are there for everybody.
+SHOWN = f"{UNPROTECTED}: the scores of this holdout were shown"
 #: What is said where there are no scores to be seen, and no look that says why.
 SEALED = (
     "these photos are a holdout, and its scores are sealed; holdout.show=true shows them, and leaves it unprotected"
