@@ -324,6 +324,21 @@ def test_a_look_that_cannot_be_counted_is_not_made(harness: Harness, desk: Path)
     assert "look 1 of 10" in harness(*HOLDOUT).out
 
 
+@pytest.mark.slow
+def test_a_sealed_baseline_that_was_moved_away_stops_no_run_on_other_photos(harness: Harness, desk: Path) -> None:
+    assert harness(*HOLDOUT, "face.shift=0.15").code == 0
+    assert harness("baseline").code == 0
+    (desk / "set").rename(desk / "moved")
+    run, held_out = ([word.replace("root=set", "root=moved") for word in words] for words in (RUN, HOLDOUT))
+    other = harness(*run)
+    assert (other.code, "Verdict: NO BASELINE" in other.out) == (0, True), other.err
+    assert "the one pinned last cannot be read" in other.err
+    assert "look 1 of 10" in harness(*held_out).out
+    shutil.rmtree(desk / "moved" / "sealed")
+    lost = harness(*held_out, "face.shift=0.01")
+    assert (lost.code, "cannot be read" in lost.err) == (1, True), "where it is the baseline of the data, that is told"
+
+
 def look(at: int, photos: str, judgement: str) -> Look:
     return Look(f"2026-01-01T00:00:{at:02}+00:00", tuple(photos), judgement)
 

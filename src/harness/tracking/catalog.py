@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError, HarnessError, SealedError
+from harness.base.progress import warn
 from harness.runs.archive import RUN_FILE, BenchmarkRun, TaskData, read_run
 from harness.runs.first_format import CARDS
 from harness.runs.gate import Verdict
@@ -170,7 +171,16 @@ def find_baseline(store: OpenStore, data_digest: str, data_split: str, root: Pat
     """The baseline of these data; where they have none, the one pinned last, so that the difference is told. `root` is
     the folder of the reference set, where there is a holdout in it."""
     best = nearest_baseline(list_runs(store, f"tags.{BASELINE_TAG} LIKE '%'"), data_digest, data_split)
-    return Baseline() if best is None else Baseline(best.run_id, load_to_judge(store, best, root))
+    if best is None:
+        return Baseline()
+    try:
+        return Baseline(best.run_id, load_to_judge(store, best, root))
+    except HarnessError as error:
+        if best.data_digest == data_digest:
+            raise
+        # It is on other data, and nothing could be judged against it.
+        warn(f"these data have no baseline, and the one pinned last cannot be read: {error}")
+        return Baseline()
 
 
 def nearest_baseline(runs: Sequence[RunEntry], data_digest: str, data_split: str) -> RunEntry | None:
