@@ -339,6 +339,22 @@ def test_a_sealed_baseline_that_was_moved_away_stops_no_run_on_other_photos(harn
     assert (lost.code, "cannot be read" in lost.err) == (1, True), "where it is the baseline of the data, that is told"
 
 
+@pytest.mark.slow
+def test_a_run_that_failed_takes_no_place_of_sealed_scores(harness: Harness, desk: Path) -> None:
+    base = (*HOLDOUT, "face.shift=0.15")
+    assert harness(*base).code == 0
+    assert harness("baseline").code == 0
+    held_out = [
+        sha256 for sha256, record in read_file(desk / "set", PhotoIndex).photos.items() if record.split != "iteration"
+    ]
+    photo = desk / "set" / "photos" / f"{held_out[0]}.png"
+    content = photo.read_bytes()
+    photo.write_bytes(b"damaged")
+    assert "Verdict: INCOMPLETE" in harness(*base, "force=true").out
+    photo.write_bytes(content)
+    assert "Verdict: IMPROVED" in harness(*HOLDOUT).out, "against the baseline as it was pinned"
+
+
 def look(at: int, photos: str, judgement: str) -> Look:
     return Look(f"2026-01-01T00:00:{at:02}+00:00", tuple(photos), judgement)
 

@@ -25,6 +25,7 @@ from harness.runs.looks import (
     SHOWN,
     Holdout,
     Look,
+    is_sealed,
     looking,
     protection,
     read_looks,
@@ -130,7 +131,8 @@ def judge_plan(plan: Plan, store: OpenStore, run: BenchmarkRun, baseline: Baseli
     if holdout is None:
         return judged
     if plan.sealed:
-        seal(holdout.root, run)
+        if run.complete or not is_sealed(holdout.root, run.metadata.key):  # a baseline may stand there
+            seal(holdout.root, run)
     else:
         show_scores(store, holdout)
     if holdout.alone:
