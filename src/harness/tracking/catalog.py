@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -89,6 +89,10 @@ class RunEntry:
         """What it is on, in words: `sample (iteration)`."""
         return str(TaskData(self.data_name, self.data_split))
 
+    def judged_by_another(self, baselines: Collection[str]) -> bool:
+        """Whether its verdict is about a run that is none of the present baselines."""
+        return bool(self.verdict and self.judged_against and not self.pinned) and self.judged_against not in baselines
+
     def same_data(self, other: RunEntry) -> bool:
         """Whether both runs are on the same photos, labels and split."""
         return (self.data_digest, self.data_split) == (other.data_digest, other.data_split)
@@ -111,6 +115,11 @@ def list_runs(store: OpenStore, query: str = "", limit: int | None = None) -> li
     """Every run, or the last ones, newest first."""
     found = search_runs(store, store.runs_experiment, query, page=limit or _PAGE)
     return [_entry(run) for run in islice(_no_grades(found), limit)]
+
+
+def baseline_ids(store: OpenStore) -> frozenset[str]:
+    """The runs that are baselines."""
+    return frozenset(run.run_id for run in list_runs(store, f"tags.{BASELINE_TAG} LIKE '%'"))
 
 
 def list_sweeps(store: OpenStore) -> list[RunEntry]:
