@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,64 @@ def test_whoever_asks_for_the_scores_gets_them_and_the_holdout_is_unprotected(ha
 
 
 @pytest.mark.slow
+def test_what_is_claimed_by_scores_that_were_shown_is_marked_wherever_it_is_told(harness: Harness, desk: Path) -> None:
+    assert harness(*HOLDOUT, "face.shift=0.15", "holdout.show=true").code == 0
+    assert harness("baseline").code == 0
+    assert "Verdict: IMPROVED, UNPROTECTED" in harness(*HOLDOUT, "holdout.show=true").out
+    (better, base) = (run.run_id for run in api.list_runs())
+    compared = harness("compare", better, base).out
+    assert "Verdict: IMPROVED, UNPROTECTED\n  UNPROTECTED: the scores of this holdout were shown" in compared
+    assert "### harness: IMPROVED, UNPROTECTED" in harness("compare", better, base, "--markdown").out
+    data = json.loads(harness("compare", better, base, "--json").out)
+    assert (data["verdict"], data["unprotected"], "were shown" in data["look"]) == ("IMPROVED", True, True)
+    for told in (api.load_run(better), api.compare(better, base)):
+        assert "IMPROVED, UNPROTECTED" in repr(told)
+        assert "IMPROVED, UNPROTECTED" in str(told)
+        assert "IMPROVED, UNPROTECTED" in told._repr_html_()
+    assert "IMPROVED, UNPROTECTED" in api.load_run(better).report
+    assert harness("baseline", better, "-f").code == 0
+    assert "REGRESSED, UNPROTECTED" in harness("list").out, "judged anew when another one was pinned"
+    assert "REGRESSED, UNPROTECTED" in api.load_run(base).report
+
+
+@pytest.mark.slow
+def test_other_scores_under_the_same_key_and_another_seed_are_other_looks(
+    harness: Harness, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backends = (desk / "one_face.py").read_text()
+    # What no key can see: a backend that goes by a variable of the environment.
+    told = backends.replace("0.4 + self.shift", "0.4 + self.shift + float(__import__('os').environ.get('MORE', '0'))")
+    (desk / "one_face.py").write_text(told)
+    assert harness(*HOLDOUT, "face.shift=0.15").code == 0
+    assert harness("baseline").code == 0
+    assert "look 1 of 10" in harness(*HOLDOUT).out
+    assert "look 1 of 10" in harness(*HOLDOUT, "force=true").out, "the same scores"
+    monkeypatch.setenv("MORE", "0.2")
+    other = harness(*HOLDOUT, "force=true", "cache=off")
+    assert "Verdict: CANNOT TELL" in other.out, other.out + other.err
+    assert "look 2 of 10" in other.out
+    monkeypatch.delenv("MORE")
+    again = harness(*HOLDOUT, "force=true", "cache=off")
+    assert "look 1 of 10" in again.out, "what was told before"
+    assert "look 1 of 10" in harness("compare", "latest").out
+    assert "look 3 of 10" in harness("compare", "latest", "seed=1").out
+
+
+@pytest.mark.slow
+def test_a_run_that_lacks_a_gated_metric_is_a_look_where_the_others_were_compared(harness: Harness, desk: Path) -> None:
+    backends = (desk / "one_face.py").read_text()
+    none = "\n        if self.shift == 0.07: return ()"
+    (desk / "one_face.py").write_text(backends.replace("def detect(self, look):", f"def detect(self, look):{none}"))
+    gate = "gate.metrics.face.precision.informational=false"
+    assert harness(*HOLDOUT, "face.shift=0.15").code == 0
+    assert harness("baseline").code == 0
+    missing = harness(*HOLDOUT, gate, "face.shift=0.07")
+    assert "Verdict: INCOMPLETE" in missing.out, missing.out + missing.err
+    assert "look 1 of 10" in missing.out, "that recall has not REGRESSED is told"
+    assert len(read_looks(desk / "set")) == 1
+
+
+@pytest.mark.slow
 def test_a_run_on_everything_shows_the_holdout_too_and_says_so(harness: Harness, desk: Path) -> None:
     full = harness(*RUN, "references.split=full")
     assert full.code == 0
@@ -265,8 +324,39 @@ def test_a_look_that_cannot_be_counted_is_not_made(harness: Harness, desk: Path)
     assert "look 1 of 10" in harness(*HOLDOUT).out
 
 
+@pytest.mark.slow
+def test_a_sealed_baseline_that_was_moved_away_stops_no_run_on_other_photos(harness: Harness, desk: Path) -> None:
+    assert harness(*HOLDOUT, "face.shift=0.15").code == 0
+    assert harness("baseline").code == 0
+    (desk / "set").rename(desk / "moved")
+    run, held_out = ([word.replace("root=set", "root=moved") for word in words] for words in (RUN, HOLDOUT))
+    other = harness(*run)
+    assert (other.code, "Verdict: NO BASELINE" in other.out) == (0, True), other.err
+    assert "the one pinned last cannot be read" in other.err
+    assert "look 1 of 10" in harness(*held_out).out
+    shutil.rmtree(desk / "moved" / "sealed")
+    lost = harness(*held_out, "face.shift=0.01")
+    assert (lost.code, "cannot be read" in lost.err) == (1, True), "where it is the baseline of the data, that is told"
+
+
+@pytest.mark.slow
+def test_a_run_that_failed_takes_no_place_of_sealed_scores(harness: Harness, desk: Path) -> None:
+    base = (*HOLDOUT, "face.shift=0.15")
+    assert harness(*base).code == 0
+    assert harness("baseline").code == 0
+    held_out = [
+        sha256 for sha256, record in read_file(desk / "set", PhotoIndex).photos.items() if record.split != "iteration"
+    ]
+    photo = desk / "set" / "photos" / f"{held_out[0]}.png"
+    content = photo.read_bytes()
+    photo.write_bytes(b"damaged")
+    assert "Verdict: INCOMPLETE" in harness(*base, "force=true").out
+    photo.write_bytes(content)
+    assert "Verdict: IMPROVED" in harness(*HOLDOUT).out, "against the baseline as it was pinned"
+
+
 def look(at: int, photos: str, judgement: str) -> Look:
-    return Look(f"2026-01-01T00:00:{at:02}", tuple(photos), judgement)
+    return Look(f"2026-01-01T00:00:{at:02}+00:00", tuple(photos), judgement)
 
 
 def holdout(photos: str) -> Holdout:
@@ -290,6 +380,15 @@ def test_what_is_shown_leaves_everything_after_it_unprotected() -> None:
     assert not was_shown(looks, holdout("ab"))
 
 
+def test_a_clock_that_was_set_back_gives_no_look_back() -> None:
+    made = [replace(look(at, "p", str(at)), at=f"2999-01-01T00:00:{at:02}+00:00") for at in range(10)]
+    late = Look.now(holdout("p"), made, "late")
+    assert protection([*made, late], holdout("p"), "late").number == 11
+    shown = Look.now(holdout("p"), [*made, late])
+    after = Look.now(holdout("p"), [*made, late, shown], "after")
+    assert protection([after, shown, late, *made], holdout("p"), "after").shown_at == shown.at
+
+
 @given(st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, max_size=40))
 def test_each_judgement_counts_once_and_ten_are_protected(judgements: list[str]) -> None:
     looks = [look(at, "p", judgement) for at, judgement in enumerate(judgements)]
@@ -304,7 +403,8 @@ def test_looks_are_read_as_they_were_written_and_a_bad_line_is_named(tmp_path: P
     looks = [look(1, "ab", "x"), look(2, "b", "")]
     write_looks(tmp_path, looks[::-1])
     assert read_looks(tmp_path) == looks
-    with (tmp_path / "looks.jsonl").open("a") as file:
-        file.write('{"at": 3}\n')
-    with pytest.raises(HarnessError, match=r"looks\.jsonl:3: "):
-        read_looks(tmp_path)
+    good = (tmp_path / "looks.jsonl").read_text()
+    for bad in ('{"at": 3}', '{"at": "soon", "photos": []}', '{"at": "2026-01-01T00:00:00", "photos": []}'):
+        (tmp_path / "looks.jsonl").write_text(f"{good}{bad}\n")
+        with pytest.raises(HarnessError, match=r"looks\.jsonl:3: at"):
+            read_looks(tmp_path)

@@ -3,6 +3,8 @@ every run on the same data when another baseline is pinned. A judgement on a hol
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,8 +22,10 @@ from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict, ju
 from harness.runs.looks import (
     LEVEL,
     SEALED,
+    SHOWN,
     Holdout,
     Look,
+    is_sealed,
     looking,
     protection,
     read_looks,
@@ -44,6 +48,7 @@ from harness.tracking.catalog import (
 from harness.tracking.looks import log_look, stored_looks
 from harness.tracking.runs import amend_run
 from harness.tracking.store import OpenStore
+from harness.types import Split
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,20 @@ class Judged:
         told = () if self.judgement.look else (SEALED,)
         judgement = replace(self.judgement, reasons=(*self.judgement.reasons, *told), metrics=())
         return replace(self, run=self.run.without_scores(), judgement=judgement, comparison=None)
+
+    def looked(self, look: str, unprotected: bool) -> Judged:
+        """The same that says which look at a holdout it is, and whether what it claims is unprotected."""
+        judgement = replace(self.judgement, look=look, unprotected=unprotected)
+        comparison = replace(self.comparison, judgement=judgement) if self.comparison else None
+        return replace(self, judgement=judgement, comparison=comparison)
+
+    @property
+    def look_key(self) -> str:
+        """What a look is known by: the judgement, and what came out of it. A run that was forced and came out
+        otherwise has the same key, and is another look."""
+        gated = [item for item in self.judgement.metrics if item.verdict is not None]
+        values = [(item.metric, item.verdict, item.baseline, item.candidate, item.low, item.high) for item in gated]
+        return hashlib.sha256(json.dumps([self.key, values]).encode()).hexdigest()
 
     @property
     def deltas(self) -> dict[str, float]:
@@ -88,12 +107,19 @@ def judge_run(
 ) -> Judged:
     """Judge a run against the baseline, if there is one and the run is not the baseline itself; what is claimed in its
     favour errs at this level."""
-    key = judgement_key(run.metadata.key, gate, baseline.key)
+    key = judgement_key(run.metadata.key, gate, baseline.key, seed)
     if run_id and run_id == baseline.run_id:
         return Judged(run, THE_BASELINE, None, baseline, key)
     comparison = compare(gate, run, baseline.run, seed, level_better=level) if baseline.run else None
     judgement = comparison.judgement if comparison else judge(gate, run, None)
     return Judged(run, judgement, comparison, baseline, key)
+
+
+def judge_shown(gate: Gate, run: BenchmarkRun, baseline: Baseline, seed: int, run_id: str = "") -> Judged:
+    """Judge a stored run whose scores everybody can see. On a holdout nothing that is claimed by them is protected."""
+    on_holdout = run.metadata.data_split == Split.HOLDOUT
+    judged = judge_run(gate, run, baseline, seed, run_id, LEVEL if on_holdout else ALPHA)
+    return judged.looked(SHOWN, True) if on_holdout and judged.judgement.verdict in CLAIMS else judged
 
 
 def judge_plan(plan: Plan, store: OpenStore, run: BenchmarkRun, baseline: Baseline, run_id: str = "") -> Judged:
@@ -105,7 +131,8 @@ def judge_plan(plan: Plan, store: OpenStore, run: BenchmarkRun, baseline: Baseli
     if holdout is None:
         return judged
     if plan.sealed:
-        seal(holdout.root, run)
+        if run.complete or not is_sealed(holdout.root, run.metadata.key):  # a baseline may stand there
+            seal(holdout.root, run)
     else:
         show_scores(store, holdout)
     if holdout.alone:
@@ -116,18 +143,18 @@ def judge_plan(plan: Plan, store: OpenStore, run: BenchmarkRun, baseline: Baseli
 def count_look(store: OpenStore, holdout: Holdout, judged: Judged) -> Judged:
     """A judgement on a holdout that says which look it is; the look is counted before anything of it is shown.
 
-    What does not compare scores is none: a run that is incomplete, or has nothing to be compared with.
+    What does not compare scores is none: a run that is incomplete, or has nothing to be compared with. One that lacks
+    a gated metric is compared in the others, and is said not to have REGRESSED in them.
     """
-    if judged.judgement.verdict not in CLAIMS:
+    if judged.judgement.verdict not in CLAIMS and not judged.judgement.metrics:
         return judged
+    key, name = judged.look_key, judged.run.metadata.name
     with looking(holdout.root):
         looks = _all_looks(store, holdout)
-        if not any(look.judgement == judged.key for look in looks):
-            looks.append(_kept(store, holdout, looks, Look.now(holdout, judged.key, judged.run.metadata.name)))
-    worth = protection(looks, holdout, judged.key)
-    judgement = replace(judged.judgement, look=worth.words(), unprotected=not worth.holds)
-    comparison = replace(judged.comparison, judgement=judgement) if judged.comparison else None
-    return replace(judged, judgement=judgement, comparison=comparison)
+        if not any(look.judgement == key for look in looks):
+            looks.append(_kept(store, holdout, looks, Look.now(holdout, looks, key, name)))
+    worth = protection(looks, holdout, key)
+    return judged.looked(worth.words(), not worth.holds)
 
 
 def compare_stored(store: OpenStore, gate: Gate, run: RunEntry, base: RunEntry, seed: int) -> Comparison:
@@ -137,7 +164,7 @@ def compare_stored(store: OpenStore, gate: Gate, run: RunEntry, base: RunEntry, 
     if wrong := gate.unknown(card.declared for card in kept.cards.values()):
         raise ConfigError(wrong)
     sealed = run.sealed or base.sealed
-    judged = judge_run(gate, kept, against, seed, level=LEVEL if sealed else ALPHA)
+    judged = judge_run(gate, kept, against, seed, level=LEVEL) if sealed else judge_shown(gate, kept, against, seed)
     assert judged.comparison is not None
     code = code_diff(*(load_code(store, each.run_id) for each in (run, base)))
     judged = replace(judged, comparison=replace(judged.comparison, code=code))
@@ -161,7 +188,7 @@ def show_scores(store: OpenStore, holdout: Holdout) -> None:
     with looking(holdout.root):
         looks = _all_looks(store, holdout)
         if not was_shown(looks, holdout):
-            _kept(store, holdout, looks, Look.now(holdout))
+            _kept(store, holdout, looks, Look.now(holdout, looks))
     warn(
         f"the scores of {counted(len(holdout.photos), 'photo')} of the holdout are shown: "
         "no verdict on them is protected any more"
@@ -203,7 +230,7 @@ def judge_all(store: OpenStore, runs: Sequence[RunEntry], pinned: RunEntry) -> i
             continue
         run = load_to_judge(store, entry)
         config = read_artifact(store, entry.run_id, "config.yaml").decode()
-        judged = judge_run(gate_of(config), run, baseline, int(run.metadata.config.get("seed", 0)), entry.run_id)
+        judged = judge_shown(gate_of(config), run, baseline, int(run.metadata.config.get("seed", 0)), entry.run_id)
         judged = judged.sealed() if entry.sealed else judged
         if judged.stands(entry.run_id, read_tags(store, entry.run_id)):
             continue

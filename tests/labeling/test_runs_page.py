@@ -60,6 +60,20 @@ def test_verdicts_baseline_and_reports(connect: Connect, photo: str, kept: Local
     assert f"http://127.0.0.1:5000/#/experiments/{store.runs_experiment}/runs/{reported}" in page
 
 
+@pytest.mark.slow
+def test_a_verdict_beside_a_baseline_of_old_says_so_and_a_mark_changes_no_tone(
+    connect: Connect, photo: str, kept: LocalStore
+) -> None:
+    store, prediction = kept.open(), seen(STRANGER, 0.9)
+    pinned = keep_run(store, photo, prediction, **{BASELINE_TAG: "2026-01-01"})
+    now = keep_run(store, photo, prediction, verdict="IMPROVED", **{"verdict.baseline": pinned})
+    old = keep_run(store, photo, prediction, verdict="REGRESSED, UNPROTECTED", **{"verdict.baseline": "0" * 32})
+    page = connect(store=kept).get("/runs/").text
+    rows = {run: next(row for row in page.split("<tr>") if run[:8] in row) for run in (pinned, now, old)}
+    assert [("earlier baseline" in rows[run]) for run in (pinned, now, old)] == [False, False, True]
+    assert '<span class="verdict bad">▼ REGRESSED, UNPROTECTED</span>' in rows[old]
+
+
 def test_a_store_that_cannot_be_opened_is_told_on_the_page(connect: Connect) -> None:
     page = connect(store=ServerStore(NOBODY, "harness")).get("/runs/").text
     assert f"no MLflow server answers at {NOBODY}" in page

@@ -153,7 +153,21 @@ def test_a_gated_metric_that_cannot_be_measured_any_more_is_named() -> None:
     with_recall = judge(gate(face__precision=Rule(), face__recall=Rule()), nothing, benchmark_run(GOOD))
     assert with_recall.verdict is Verdict.REGRESSED
     new = judge(gate(face__precision=Rule()), benchmark_run(GOOD), nothing)
-    assert (new.verdict, new.reasons) == (Verdict.CANNOT_TELL, ("no metric is gated",))
+    told = "face/precision: the baseline has nothing to measure it on, so that it is not judged"
+    assert (new.verdict, new.reasons) == (Verdict.CANNOT_TELL, (told,))
+
+
+def test_what_the_baseline_could_not_measure_is_no_proof() -> None:
+    nothing, junk = benchmark_run([(0, 0, 2)] * 80), benchmark_run([(0, 9, 2)] * 80)
+    rules = gate(face__recall=Rule(), face__precision=Rule())
+    judgement = judge(rules, junk, nothing)
+    assert verdicts(judgement) == {"face/recall": Verdict.NO_WORSE}
+    assert (judgement.verdict, judgement.proven) == (Verdict.CANNOT_TELL, False)
+    assert "face/precision: the baseline has nothing" in judgement.reasons[0]
+    better = judge(rules, benchmark_run([(2, 0, 0)] * 80), nothing)
+    assert (better.verdict, better.proven) == (Verdict.IMPROVED, False)
+    loose = judge(gate(face__recall=Rule(), face__precision=Rule(informational=True)), junk, nothing)
+    assert (loose.verdict, loose.proven) == (Verdict.NO_WORSE, True)
 
 
 @pytest.mark.parametrize("side", ["neither", "candidate", "baseline"])

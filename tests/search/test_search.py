@@ -23,9 +23,10 @@ from harness.base.errors import ConflictError
 from harness.evaluate import evaluate
 from harness.references.files import BibFaceLinks, read_file, write_file
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
+from harness.runs.looks import Protection
 from harness.search import verbs
 from harness.search.base import ensure_base, open_runs
-from harness.search.holdout import Standing, weigh
+from harness.search.holdout import Peek, Standing, weigh
 from harness.search.ledger import Ledger
 from harness.search.loop import Outcome
 from harness.search.pruning import Pruner, checkpoints, in_order
@@ -351,6 +352,7 @@ def test_photos_are_looked_at_in_an_order_that_the_seed_decides(race: Path, writ
     ("overall", "objective", "standing"),
     [
         (Verdict.IMPROVED, Verdict.IMPROVED, Standing.HOLDS),
+        (Verdict.INCOMPLETE, Verdict.IMPROVED, Standing.OPEN),
         (Verdict.REGRESSED, Verdict.IMPROVED, Standing.FAILS),
         (Verdict.IMPROVED, Verdict.CANNOT_TELL, Standing.OPEN),
         (Verdict.NO_WORSE, Verdict.NO_WORSE, Standing.OPEN),
@@ -362,6 +364,14 @@ def test_a_gain_is_weighed_on_the_holdout(overall: Verdict, objective: Verdict, 
     found, words = weigh(experiment(objectives={"link/f1": "maximize"}), Judgement(overall, metrics=(moved,)))
     assert found is standing
     assert re.search(r"\d\.\d", words) is None, "no score is told"
+
+
+def test_a_gain_on_a_holdout_that_is_used_up_is_marked() -> None:
+    held = Peek(1, 3, "2026-01-01", standing=Standing.HOLDS, look="look 3 of 10 at this holdout; its scores are sealed")
+    assert held.told == "HOLDS UP"
+    assert replace(held, look=Protection(11).words()).told == "HOLDS UP, UNPROTECTED"
+    assert replace(held, look=Protection(1, "2026-01-01").words()).told == "HOLDS UP, UNPROTECTED"
+    assert Peek(1, 3, "2026-01-01").told == "", "it broke off"
 
 
 def test_a_trial_that_does_not_stand_without_the_cache_is_neither_proposed_nor_confirmed(

@@ -21,7 +21,7 @@ from harness.api.results import Comparison, References, Run, RunList
 from harness.base.conf import shadow_words
 from harness.base.errors import ConfigError, HarnessError
 from harness.base.progress import silent, warn
-from harness.runs.gate import THE_BASELINE, Gate, judge
+from harness.runs.gate import Gate
 
 if TYPE_CHECKING:
     from harness.config import RunSpec
@@ -135,7 +135,7 @@ def load_run(run: str, *overrides: str) -> Run:
     >>> harness.load_run(made.id[:8]).metrics == made.metrics
     True
     """
-    from harness.judging import known_judgement
+    from harness.judging import judge_shown, known_judgement
     from harness.tracking.catalog import find_baseline, find_run, load_to_judge
     from harness.tracking.catalog import list_runs as entries
 
@@ -150,8 +150,8 @@ def load_run(run: str, *overrides: str) -> Run:
             if wrong := gate.unknown(card.declared for card in kept.cards.values()):
                 raise ConfigError(wrong)
             baseline = find_baseline(store, kept.metadata.data_digest, kept.metadata.data_split)
-            own, against = found.run_id == baseline.run_id, baseline.run_id
-            judgement = THE_BASELINE if own else judge(gate, kept, baseline.run, config.seed)
+            judgement = judge_shown(gate, kept, baseline, config.seed, found.run_id).judgement
+            against = baseline.run_id
     return Run(found.run_id, judgement, against, _passes(gate, judgement), True, kept, store)
 
 

@@ -126,7 +126,7 @@ class Run:
         return _frame(rows.item_rows(self.kept), rows.ITEM)
 
     def __repr__(self) -> str:
-        return f"<harness.Run {self.id[:8]} {self.name!r}: {self.verdict}, {self.kept.described()}>"
+        return f"<harness.Run {self.id[:8]} {self.name!r}: {self.judgement.said}, {self.kept.described()}>"
 
     def __str__(self) -> str:
         """The run as the command line shows it."""
@@ -198,7 +198,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         moved = f"{len(self.broken)} broken, {len(self.fixed)} fixed"
-        return f"<harness.Comparison {self.run_id[:8]} against {self.base_id[:8]}: {self.verdict}, {moved}>"
+        return f"<harness.Comparison {self.run_id[:8]} against {self.base_id[:8]}: {self.kept.judgement.said}, {moved}>"
 
     def __str__(self) -> str:
         """The comparison as the command line shows it."""

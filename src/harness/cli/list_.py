@@ -68,5 +68,4 @@ def _verdict(run: RunEntry, baselines: set[str]) -> str:
     """The verdict, or how the run ended where it has none; whether it was judged by a baseline of old."""
     if not run.verdict:
         return run.status.lower()
-    earlier = not run.pinned and run.judged_against and run.judged_against not in baselines
-    return f"{run.verdict} (earlier baseline)" if earlier else run.verdict
+    return f"{run.verdict} (earlier baseline)" if run.judged_by_another(baselines) else run.verdict

@@ -269,7 +269,7 @@ def _confirmation_text(answer: Confirmation) -> str:
     peek = answer.peek
     again = f"Confirmed before, on {peek.at}; this is the recorded answer.\n" if answer.repeated else ""
     return (
-        f"{again}Trial {peek.trial} of {answer.study} on {peek.data}: {peek.standing}\n{peek.words}.\n"
+        f"{again}Trial {peek.trial} of {answer.study} on {peek.data}: {peek.told}\n{peek.words}.\n"
         f"Gate over all metrics: {peek.verdict}. MLflow runs: base {peek.base_run}, trial {peek.trial_run}\n"
         f"Holdout: {peek.look}; asked {answer.peeks} time{'' if answer.peeks == 1 else 's'} by this study."
     )

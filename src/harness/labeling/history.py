@@ -17,7 +17,7 @@ from harness.labeling.suspicions import Suspicions
 from harness.report.html import REPORT_FILE
 from harness.runs.suspects import witnesses_of
 from harness.scoring.detection import Thresholds
-from harness.tracking.catalog import RunEntry, has_artifact, list_runs, read_artifact, recent_runs
+from harness.tracking.catalog import RunEntry, baseline_ids, has_artifact, list_runs, read_artifact, recent_runs
 from harness.tracking.store import OpenStore, Store
 
 _RUNS_SHOWN = 50
@@ -28,7 +28,8 @@ _NEVER = object()
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the runs: the last ones, which of them have a report, and which labels they speak against.
+    """What is known of the runs: the last ones, which of them have a report, and which labels they speak against; and
+    which runs are baselines.
 
     `read` is False until the first reading is done.
     """
@@ -38,6 +39,7 @@ class Known:
     experiment: str = ""
     runs: Sequence[RunEntry] = ()
     reports: frozenset[str] = frozenset()
+    baselines: frozenset[str] = frozenset()
     error: str = ""
 
 
@@ -92,7 +94,8 @@ class RunHistory:
         witnesses = witnesses_of(run.predictions() for run in recent_runs(opened, "data.name", self._source.name))
         suspicions = Suspicions(witnesses, self._thresholds)
         suspicions.among(self._source.contents())
-        return Known(suspicions, True, opened.runs_experiment, runs, self._with_report(opened, runs))
+        reports, baselines = self._with_report(opened, runs), baseline_ids(opened)
+        return Known(suspicions, True, opened.runs_experiment, runs, reports, baselines)
 
     def _with_report(self, opened: OpenStore, runs: Sequence[RunEntry]) -> frozenset[str]:
         """Those of the runs that have one. It is never taken away, so that a run that has one is asked once."""

@@ -39,7 +39,7 @@ def markdown_comparison(comparison: Comparison, run_id: str, base_id: str) -> st
     """For a comment on a pull request: the verdict and its table open, the rest folded."""
     where = " and ".join(f"`{task.data}` ({task.counted()})" for task in comparison.run.tasks.values())
     parts = [
-        f"### harness: {comparison.judgement.verdict}",
+        f"### harness: {comparison.judgement.said}",
         f"{_code(_title(comparison.run, run_id))} beside {_code(_title(comparison.base, base_id))} on {where}",
         markdown_judgement(comparison.judgement),
         _totals(comparison),
@@ -63,6 +63,8 @@ def comparison_dict(comparison: Comparison, run_id: str, base_id: str) -> dict[s
         "verdict": str(comparison.judgement.verdict),
         "judge_version": JUDGE_VERSION,
         "reasons": list(comparison.judgement.reasons),
+        "look": comparison.judgement.look,
+        "unprotected": comparison.judgement.unprotected,
         "unseen": unseen(comparison.judgement),
         "metrics": [asdict(item) for item in comparison.judgement.metrics],
         "photos": [_change(item) | {"sha256": item.id} for item in comparison.items if item.task == PHOTOS],

@@ -15,8 +15,8 @@ from harness.report.html import render
 from harness.report.page import delta_rows
 from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import Comparison
-from harness.runs.gate import Judgement, Verdict
-from harness.runs.verdicts import TONES, notes
+from harness.runs.gate import Judgement
+from harness.runs.verdicts import TONES, notes, reasons
 from harness.scoring.format import Row, ShownSection
 from harness.types import PhotoLabels
 
@@ -34,9 +34,9 @@ def run_html(run: BenchmarkRun, judgement: Judgement, run_id: str, baseline_id: 
         "notebook_run.html",
         run=run,
         run_id=run_id,
-        badge=_badge(judgement.verdict),
+        badge=_badge(judgement),
         baseline_id=baseline_id,
-        reasons=[] if run.failures else [*judgement.reasons, *notes(judgement)],
+        reasons=[] if run.failures else [*reasons(judgement), *notes(judgement)],
         deltas=list(delta_rows(judgement.metrics)),
         headlines=[row for section in sections for row in _rows(run, section) if row["headline"]],
         sections=[{"title": each.title, "note": each.note, "rows": list(_rows(run, each))} for each in sections],
@@ -55,8 +55,8 @@ def comparison_html(comparison: Comparison, run_id: str, base_id: str) -> str:
         base=comparison.base,
         run_id=run_id,
         base_id=base_id,
-        badge=_badge(comparison.judgement.verdict),
-        reasons=[*comparison.judgement.reasons, *notes(comparison.judgement)],
+        badge=_badge(comparison.judgement),
+        reasons=[*reasons(comparison.judgement), *notes(comparison.judgement)],
         deltas=list(delta_rows(comparison.judgement.metrics)),
         kinds=[
             {
@@ -95,9 +95,9 @@ def runs_html(titles: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     return render("notebook_runs.html", count=len(rows), titles=titles, rows=rows[:LISTED], more=more)
 
 
-def _badge(verdict: Verdict) -> dict[str, str]:
-    tone, sign = TONES[verdict]
-    return {"tone": tone, "sign": sign, "word": str(verdict)}
+def _badge(judgement: Judgement) -> dict[str, str]:
+    tone, sign = TONES[judgement.verdict]
+    return {"tone": tone, "sign": sign, "word": judgement.said}
 
 
 def _rows(run: BenchmarkRun, section: ShownSection) -> Iterator[dict[str, Any]]:

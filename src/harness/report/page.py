@@ -15,7 +15,7 @@ from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import Comparison
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
 from harness.runs.plan import MEASURED_TAG, Showing, TaskResult
-from harness.runs.verdicts import MEANINGS, TONES, moved, notes
+from harness.runs.verdicts import MEANINGS, TONES, moved, notes, reasons
 from harness.scoring.speed import RUNTIME
 
 Runs = Sequence[BenchmarkRun]
@@ -66,7 +66,7 @@ def judged_anew(page: str, judgement: Judgement, baseline: str, baseline_id: str
     told = Markup(
         '<section class="verdict {}" id="judged-anew"><strong>{} {}</strong><p>{}. '
         "All below is about the earlier judgement.</p></section>\n"
-    ).format(tone, sign, judgement.verdict, why)
+    ).format(tone, sign, judgement.said, why)
     return _VERDICT.sub(lambda found: f"{told}{found.group(1)}", page, count=1)
 
 
@@ -80,11 +80,11 @@ def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
         "run.html",
         run=run,
         data=run.metadata,
-        judgement=replace(report.judgement, reasons=(*moved(report.judgement), *report.judgement.reasons)),
+        judgement=replace(report.judgement, reasons=(*moved(report.judgement), *reasons(report.judgement))),
         verdict={
             "tone": tone,
             "sign": sign,
-            "word": str(report.judgement.verdict),
+            "word": report.judgement.said,
             "meaning": MEANINGS[report.judgement.verdict],
         },
         deltas=list(delta_rows(report.judgement.metrics)),

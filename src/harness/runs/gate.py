@@ -256,12 +256,14 @@ def judge(
         return Judgement(Verdict.INCOMPARABLE, differences)
     rules = gate.rules(candidate)
     metrics = tuple(_judge_metrics(rules, candidate, baseline, seed, level_better, level_worse))
-    unmeasured = tuple(_unmeasured(rules, candidate, baseline))
+    unmeasured, new = tuple(_unmeasured(rules, candidate, baseline)), tuple(_new(rules, candidate, baseline))
     verdicts = {metric.verdict for metric in metrics} | ({Verdict.INCOMPLETE} if unmeasured else set())
+    verdicts |= {Verdict.CANNOT_TELL} if new else set()
     order = (Verdict.REGRESSED, Verdict.INCOMPLETE, Verdict.IMPROVED, Verdict.CANNOT_TELL, Verdict.NO_WORSE)
     verdict = next((v for v in order if v in verdicts), Verdict.CANNOT_TELL)
     nothing = () if verdicts - {None} else ("no metric is gated",)
-    return Judgement(verdict, (*unmeasured, *nothing), metrics, proven=not unmeasured and all_proven(metrics))
+    proven = not unmeasured and not new and all_proven(metrics)
+    return Judgement(verdict, (*unmeasured, *new, *nothing), metrics, proven=proven)
 
 
 def all_proven(metrics: Iterable[MetricVerdict]) -> bool:
@@ -404,6 +406,14 @@ def _unmeasured(rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: Be
     for name, rule in rules.items():
         if not rule.informational and name in baseline.metrics and name not in candidate.metrics:
             yield f"{name}: nothing to measure it on in this run, while the baseline has it"
+
+
+def _new(rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
+    """Gated metrics that the run has and the baseline has not: whoever found nothing had no precision, and whoever
+    finds nothing but what is not there has a bad one."""
+    for name, rule in rules.items():
+        if not rule.informational and name in candidate.metrics and name not in baseline.metrics:
+            yield f"{name}: the baseline has nothing to measure it on, so that it is not judged"
 
 
 def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:

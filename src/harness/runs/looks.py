@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import orjson
@@ -31,6 +31,8 @@ MOST = 10
 #: A gain, or that nothing got worse, is claimed at this level, so that the claims of all looks together err at 5 %.
 LEVEL = 0.05 / MOST
 UNPROTECTED = "UNPROTECTED"
+#: What is said of a judgement on a holdout whose scores are there for everybody.
+SHOWN = f"{UNPROTECTED}: the scores of this holdout were shown"
 #: What is said where there are no scores to be seen, and no look that says why.
 SEALED = (
     "these photos are a holdout, and its scores are sealed; holdout.show=true shows them, and leaves it unprotected"
@@ -65,10 +67,12 @@ class Look:
         return not self.judgement
 
     @classmethod
-    def now(cls, holdout: Holdout, judgement: str = "", run: str = "") -> Look:
-        """A look that is made now."""
-        at = datetime.now(UTC).isoformat(timespec="microseconds")
-        return cls(at, tuple(sorted(holdout.photos)), judgement, run)
+    def now(cls, holdout: Holdout, before: Iterable[Look], judgement: str = "", run: str = "") -> Look:
+        """A look that is made now. It is later than those made `before`, also where the clock was set back: they are
+        counted in the order of their times."""
+        last = max((datetime.fromisoformat(look.at) for look in before), default=None)
+        at = datetime.now(UTC) if last is None else max(datetime.now(UTC), last + timedelta(microseconds=1))
+        return cls(at.isoformat(timespec="microseconds"), tuple(sorted(holdout.photos)), judgement, run)
 
 
 @dataclass(frozen=True)
@@ -143,11 +147,18 @@ def read_looks(root: Path) -> list[Look]:
 def parse_look(line: bytes, where: str) -> Look:
     """A look as it is kept."""
     try:
-        return TypeAdapter(Look).validate_python(orjson.loads(line))
+        look = TypeAdapter(Look).validate_python(orjson.loads(line))
     except ValidationError as error:
         raise HarnessError(f"{where}: {first_error(error)}") from error
     except orjson.JSONDecodeError as error:
         raise HarnessError(f"{where}: not JSON: {error}") from error
+    try:
+        known = datetime.fromisoformat(look.at).tzinfo is not None
+    except ValueError:
+        known = False
+    if not known:
+        raise HarnessError(f"{where}: at: {look.at!r} is no time with a zone")
+    return look
 
 
 def look_line(look: Look) -> bytes:

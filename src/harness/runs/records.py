@@ -66,10 +66,11 @@ def run_key(plan: Plan, code: Code) -> str:
     )
 
 
-def judgement_key(key: str, gate: Gate, baseline: str | None) -> str:
-    """A digest of all that a judgement depends on: the run, the baseline by its own key, the rules and the judge."""
+def judgement_key(key: str, gate: Gate, baseline: str | None, seed: int) -> str:
+    """A digest of all that a judgement depends on: the run, the baseline by its own key, the rules and the judge, and
+    the seed that it draws by."""
     rules = [asdict(gate)[part] for part in ("metrics", "declared")]
-    return _digest(key, baseline, rules, code_of(judge.__module__).digest)
+    return _digest(key, baseline, rules, code_of(judge.__module__).digest, seed)
 
 
 def _digest(*parts: object) -> str:

@@ -63,7 +63,7 @@ def _unseen(item: MetricVerdict) -> str:
 
 def text_judgement(judgement: Judgement) -> str:
     """For a terminal."""
-    lines = [f"Verdict: {judgement.said}", *(f"  {reason}" for reason in _reasons(judgement))]
+    lines = [f"Verdict: {judgement.said}", *(f"  {reason}" for reason in reasons(judgement))]
     if judgement.metrics:
         lines += ["", *aligned([NAMES, *(_cells(item) for item in judgement.metrics)])]
     if told := notes(judgement):
@@ -73,7 +73,7 @@ def text_judgement(judgement: Judgement) -> str:
 
 def markdown_judgement(judgement: Judgement) -> str:
     """For MLflow's description of a run, or a comment on a pull request."""
-    lines = [f"**Verdict: {judgement.said}**", *(f"- {reason}" for reason in _reasons(judgement))]
+    lines = [f"**Verdict: {judgement.said}**", *(f"- {reason}" for reason in reasons(judgement))]
     if judgement.metrics:
         rules = ("---", "---:", "---:", "---:", "---", "---:", "---")
         rows = [NAMES, rules, *(_cells(item) for item in judgement.metrics)]
@@ -83,7 +83,8 @@ def markdown_judgement(judgement: Judgement) -> str:
     return "\n".join(lines)
 
 
-def _reasons(judgement: Judgement) -> tuple[str, ...]:
+def reasons(judgement: Judgement) -> tuple[str, ...]:
+    """Why there is no better verdict and, on a holdout, which look it is."""
     return (*judgement.reasons, judgement.look) if judgement.look else judgement.reasons
 
 

@@ -38,7 +38,7 @@ from harness.scoring.uncertainty import (
 )
 
 #: Changes whenever a rule of judging changes, so that it can be told which one a verdict was made by.
-JUDGE_VERSION = 2
+JUDGE_VERSION = 3
 #: How often one of the rates that are judged together may be called worse, or better, when none is.
 ALPHA = 0.05
 #: How often a loss that could have been seen is seen.

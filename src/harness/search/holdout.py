@@ -14,7 +14,7 @@ from harness.base.errors import ConflictError, HarnessError
 from harness.config import RunSpec
 from harness.evaluate import evaluate
 from harness.runs.gate import Judgement, RuleChange, Verdict, judge
-from harness.runs.looks import LEVEL, unseal
+from harness.runs.looks import LEVEL, UNPROTECTED, unseal
 from harness.search.base import Gain, gain_of
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
@@ -49,6 +49,12 @@ class Peek:
     base_run: str = ""
     trial_run: str = ""
     data: str = ""
+
+    @property
+    def told(self) -> str:
+        """The standing as it is shown, with what it is worth."""
+        mark = f", {UNPROTECTED}" if self.look.startswith(UNPROTECTED) else ""
+        return f"{self.standing}{mark}" if self.standing else ""
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,8 @@ def weigh(experiment: Experiment, judgement: Judgement) -> tuple[Standing, str]:
     of_objective = next((each.verdict for each in judgement.metrics if each.metric == experiment.metric), None)
     if judgement.verdict is Verdict.REGRESSED:
         return Standing.FAILS, "a gated metric is worse there than with the base"
+    if judgement.verdict is Verdict.INCOMPLETE:
+        return Standing.OPEN, "a gated metric that the base has cannot be measured there"
     if of_objective is Verdict.IMPROVED:
         return Standing.HOLDS, f"{experiment.metric} is better there, too, by more than chance explains"
     return Standing.OPEN, f"that {experiment.metric} is better there, too, is not shown; more photos could tell"

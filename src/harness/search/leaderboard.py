@@ -50,7 +50,7 @@ def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
         counts=dict(Counter(str(trial.state) for trial in trials)),
         budget=BudgetView.of(experiment.study, ledger.spending(), ledger.closed()),
         holdout_peeks=len(peeks),
-        holdout="; ".join(f"trial {peek.trial}: {peek.standing or 'not scored to the end'}" for peek in peeks),
+        holdout="; ".join(f"trial {peek.trial}: {peek.told or 'not scored to the end'}" for peek in peeks),
         cold_rerun=_cold(ledger, best),
     )
 

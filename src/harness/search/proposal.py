@@ -107,5 +107,5 @@ def _standing(ledger: Ledger, trial: TrialRecord) -> str:
 def _confirmed(ledger: Ledger, trial: TrialRecord) -> str:
     for peek in peeks_of(ledger):
         if peek.trial == trial.number and peek.standing:
-            return f"On the holdout: {peek.standing}. {peek.words}."
+            return f"On the holdout: {peek.told}. {peek.words}."
     return f"Not confirmed on photos that the search has not seen: harness search confirm {ledger.experiment.study}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError, HarnessError, SealedError
+from harness.base.progress import warn
 from harness.runs.archive import RUN_FILE, BenchmarkRun, TaskData, read_run
 from harness.runs.first_format import CARDS
 from harness.runs.gate import Verdict
@@ -88,6 +89,10 @@ class RunEntry:
         """What it is on, in words: `sample (iteration)`."""
         return str(TaskData(self.data_name, self.data_split))
 
+    def judged_by_another(self, baselines: Collection[str]) -> bool:
+        """Whether its verdict is about a run that is none of the present baselines."""
+        return bool(self.verdict and self.judged_against and not self.pinned) and self.judged_against not in baselines
+
     def same_data(self, other: RunEntry) -> bool:
         """Whether both runs are on the same photos, labels and split."""
         return (self.data_digest, self.data_split) == (other.data_digest, other.data_split)
@@ -110,6 +115,11 @@ def list_runs(store: OpenStore, query: str = "", limit: int | None = None) -> li
     """Every run, or the last ones, newest first."""
     found = search_runs(store, store.runs_experiment, query, page=limit or _PAGE)
     return [_entry(run) for run in islice(_no_grades(found), limit)]
+
+
+def baseline_ids(store: OpenStore) -> frozenset[str]:
+    """The runs that are baselines."""
+    return frozenset(run.run_id for run in list_runs(store, f"tags.{BASELINE_TAG} LIKE '%'"))
 
 
 def list_sweeps(store: OpenStore) -> list[RunEntry]:
@@ -170,7 +180,16 @@ def find_baseline(store: OpenStore, data_digest: str, data_split: str, root: Pat
     """The baseline of these data; where they have none, the one pinned last, so that the difference is told. `root` is
     the folder of the reference set, where there is a holdout in it."""
     best = nearest_baseline(list_runs(store, f"tags.{BASELINE_TAG} LIKE '%'"), data_digest, data_split)
-    return Baseline() if best is None else Baseline(best.run_id, load_to_judge(store, best, root))
+    if best is None:
+        return Baseline()
+    try:
+        return Baseline(best.run_id, load_to_judge(store, best, root))
+    except HarnessError as error:
+        if best.data_digest == data_digest:
+            raise
+        # It is on other data, and nothing could be judged against it.
+        warn(f"these data have no baseline, and the one pinned last cannot be read: {error}")
+        return Baseline()
 
 
 def nearest_baseline(runs: Sequence[RunEntry], data_digest: str, data_split: str) -> RunEntry | None:
