@@ -145,6 +145,64 @@ def test_a_module_that_computes_what_it_imports_stands_for_all_beside_it(place: 
     assert place.digest("chooser") != before
 
 
+#: Ways to import that no plain statement tells: what the backend says, and which file it uses then.
+INDIRECT = {
+    "all of a package": ("from more import *", "more/part.py"),
+    "another name for the function": ("from importlib import import_module as load\nload('more.part')", "more/part.py"),
+    "the function as a value": ("import importlib\nlist(map(importlib.import_module, NAMES))", "more/part.py"),
+    "a keyword": ("import importlib\nimportlib.import_module(name='more.part')", "more/part.py"),
+    "a name below": ("import importlib\nimportlib.import_module(NAME)", "more/part.py"),
+    "a name that begins": ("import importlib\nimportlib.import_module(f'more.{NAME}')", "more/part.py"),
+    "a name that is put together": ("import importlib\nimportlib.import_module('more.' + NAME)", "more/part.py"),
+    "a name that is formatted": ("import importlib\nimportlib.import_module('more.{}'.format(NAME))", "more/part.py"),
+    "a name from a package": ("import importlib\nimportlib.import_module('.part', package='more')", "more/part.py"),
+    "a list of names": ("__import__('more', fromlist=['part'])", "more/part.py"),
+    "a list of modules": ("import pkgutil, more\nfor m in pkgutil.iter_modules(more.__path__): m", "more/part.py"),
+    "a path": ("from importlib import util\nutil.spec_from_file_location('x', 'more/part.py')", "more/part.py"),
+    "a script": ("import runpy\nrunpy.run_path('unrelated.py')", "unrelated.py"),
+    "a text": ("exec(open('unrelated.py').read())", "unrelated.py"),
+    "by way of a package that is used, too": ("import parts.glass\nparts.api()", "parts/lazy.py"),
+    "a registry that knows its package": ("import deep.core.registry", "deep/plugins/first.py"),
+    "a registry that does not": ("import deep.core.chooser", "deep/plugins/first.py"),
+    "relative to a package": ("import deep.names", "deep/plugins/first.py"),
+}
+
+
+@pytest.mark.parametrize("way", INDIRECT)
+def test_what_is_imported_indirectly_counts(place: Place, way: str) -> None:
+    text, used = INDIRECT[way]
+    more = {
+        "eyes.py": text,
+        "more/__init__.py": "__all__ = ['part']",
+        "more/part.py": "",
+        "deep/core/registry.py": "import importlib\ndef get(n): return importlib.import_module(f'deep.plugins.{n}')",
+        "deep/core/chooser.py": "import importlib\ndef get(n): return importlib.import_module(n)",
+        "deep/names.py": "import importlib\ndef get(n): return importlib.import_module(f'.plugins.{n}', __package__)",
+        "deep/plugins/first.py": "",
+    }
+    for name, content in more.items():
+        place.write(name, content)
+    before = place.digest("eyes")
+    place.write(used, "changed = 1")
+    assert place.digest("eyes") != before
+
+
+def test_of_a_folder_only_what_can_be_imported_from_it_counts(place: Place) -> None:
+    place.write("env/pyvenv.cfg", "")
+    (place.folder / "round").symlink_to(place.folder, target_is_directory=True)
+    before = place.digest("chooser")
+    for name in ("test_eyes.py", "tests/eyes.py", "env/lib.py", "no-name.py", ".hidden/part.py", "conftest.py"):
+        place.write(name, "changed = 1")
+    assert place.digest("chooser") == before
+
+
+def test_folders_without_init_files_may_stand_in_each_other(place: Place) -> None:
+    place.write("eyes.py", "from wide.open.space import far")
+    place.write("wide/open/space.py", "from . import land")
+    place.write("wide/open/land.py", "")
+    assert {"wide.open.space", "wide.open.land"} < set(code_of("eyes").sources)
+
+
 def test_a_module_that_appears_changes_it(place: Place) -> None:
     place.write("helper.py", "try:\n    import optional\nexcept ImportError:\n    optional = None")
     before = place.digest("eyes")

@@ -36,6 +36,13 @@ _OWN = __name__.partition(".")[0]
 _STDLIB = tuple(Path(path).resolve() for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
 #: Calls that import a module by its name.
 _IMPORTERS = frozenset({"import_module", "__import__"})
+#: What runs code that no name in the source tells.
+_RUNNERS = frozenset({"exec", "exec_module", "load_module", "run_module", "run_path", "spec_from_file_location"})
+#: What lists the modules that somebody is about to import.
+_LISTERS = frozenset({"iter_modules", "walk_packages"})
+#: What a module calls the package that it is in.
+_OWN_NAME = frozenset({"__package__", "__name__"})
+_BY_COMPUTATION = _IMPORTERS | _RUNNERS | _LISTERS
 #: Import statements of installed packages, at any depth. Good enough to tell which distributions they use.
 _STATEMENT = re.compile(rb"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([^\n#;(]+))", re.M)
 _NOT_IN_USE = frozenset({"test", "tests", "conftest.py"})
@@ -156,7 +163,7 @@ class _Walk:
             else:
                 above = self._find(parent)
                 inside = above.submodule_search_locations if above else None
-                self._specs[name] = PathFinder.find_spec(name, list(inside)) if inside else None
+                self._specs[name] = _below_package(name, list(inside)) if inside else None
         return self._specs[name]
 
     def _imports(self, name: str, spec: ModuleSpec, late: bool) -> Iterator[str]:
@@ -165,7 +172,21 @@ class _Walk:
         for item in self._parsed[name]:
             if item.late and not late:
                 continue
-            yield from item.names(name, spec)
+            if item.module is None:
+                yield from _anything(name, spec)
+                continue
+            named = tuple(item.names(name, spec))
+            yield from named
+            if item.whole:
+                yield from self._inside(named[0])
+
+    def _inside(self, package: str) -> Iterator[str]:
+        """The modules of a package, where nobody has installed it."""
+        spec = self._find(package)
+        if spec is None or _is_standard(package, spec) or _distributions_of(package, spec):
+            return
+        for place in spec.submodule_search_locations or ():
+            yield from _modules_below(Path(place), package)
 
     def _read(self, name: str, spec: ModuleSpec) -> tuple[_Import, ...]:
         """Hash a module's bytes and find its imports. A folder without `__init__.py` has no bytes of its own."""
@@ -179,23 +200,23 @@ class _Walk:
 
 @dataclass(frozen=True)
 class _Import:
-    """One import as it is written. Without a module it is one whose name is computed: any module beside it."""
+    """One import as it is written, from `package` where it says so. Without a module it is one whose name is computed.
+    With `whole` it may mean any module of the package that it names."""
 
     module: str | None
     attributes: tuple[str, ...] = ()
     level: int = 0
     late: bool = False
+    whole: bool = False
+    package: str = ""
 
     def names(self, importer: str, spec: ModuleSpec) -> Iterator[str]:
         """The modules that it may mean: `from a import b` means `a`, and `a.b` where that is a module."""
-        package = importer if spec.submodule_search_locations is not None else importer.rpartition(".")[0]
-        if self.module is None:
-            yield from _beside(package, spec)
-            return
-        above = package.split(".")[: len(package.split(".")) - self.level + 1] if self.level else []
+        own = importer if spec.submodule_search_locations is not None else importer.rpartition(".")[0]
+        package = (self.package or own).split(".")
+        above = package[: len(package) - self.level + 1] if self.level else []
         module = ".".join([*above, *filter(None, [self.module])])
-        if module:
-            yield module
+        yield module
         yield from (f"{module}.{attribute}" for attribute in self.attributes)
 
 
@@ -213,25 +234,53 @@ def _statements(node: ast.AST, late: bool = False) -> Iterator[_Import]:
     for child in ast.iter_child_nodes(node):
         inside = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         if isinstance(child, ast.Import):
-            yield from (_Import(alias.name, late=inside) for alias in child.names)
+            for alias in child.names:
+                # `import a.b` gives the name `a` to whoever wants to use it.
+                above = () if alias.asname else _parents(alias.name)
+                yield from (_Import(name, late=inside) for name in (alias.name, *above))
         elif isinstance(child, ast.ImportFrom):
             attributes = tuple(alias.name for alias in child.names if alias.name != "*")
-            yield _Import(child.module or "", attributes, child.level, inside)
+            yield _Import(child.module or "", attributes, child.level, inside, whole=not attributes)
+            if any(alias.asname and alias.name in _BY_COMPUTATION for alias in child.names):
+                yield _Import(None, late=inside)
         elif isinstance(child, ast.If) and _is_type_checking(child.test):
-            for statement in child.orelse:
-                yield from _statements(ast.Module([statement], []), inside)
+            yield from _statements(ast.Module(child.orelse, []), inside)
+        elif isinstance(child, ast.Call) and _called(child.func) in _IMPORTERS:
+            yield _by_call(child, inside)
+            yield from _statements(ast.Tuple([*child.args, *(item.value for item in child.keywords)]), inside)
         else:
-            if isinstance(child, ast.Call) and _called(child.func) in _IMPORTERS:
-                yield _by_call(child, inside)
+            if isinstance(child, ast.Name | ast.Attribute) and _called(child) in _BY_COMPUTATION:
+                yield _Import(None, late=inside)
             yield from _statements(child, inside)
 
 
 def _by_call(call: ast.Call, late: bool) -> _Import:
-    argument = call.args[0] if call.args else None
-    if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+    """An import by a call. Of a name that is computed, the package counts, if it begins with one."""
+    given = {item.arg: item.value for item in call.keywords} | dict(zip(("name", "package"), call.args, strict=False))
+    text = _beginning(given.get("name"))
+    name = text.lstrip(".")
+    level = len(text) - len(name)
+    whole = _called(call.func) == "__import__" and len(call.args) + len(call.keywords) > 1
+    if not isinstance(given.get("name"), ast.Constant):
+        name, whole = name.rpartition(".")[0], True
+    package = given.get("package") if level else None
+    known = package is None or isinstance(package, ast.Constant) or _called(package) in _OWN_NAME
+    if not known or not (name or level):
         return _Import(None, late=late)
-    name = argument.value.lstrip(".")
-    return _Import(name, level=len(argument.value) - len(name), late=late)
+    return _Import(name, (), level, late, whole, _beginning(package))
+
+
+def _beginning(text: ast.expr | None) -> str:
+    """What a text that is computed begins with, as far as it is written."""
+    if isinstance(text, ast.Constant):
+        return text.value if isinstance(text.value, str) else ""
+    if isinstance(text, ast.JoinedStr):
+        return _beginning(text.values[0]) if text.values else ""
+    if isinstance(text, ast.BinOp):
+        return _beginning(text.left).partition("%")[0]
+    if isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr == "format":
+        return _beginning(text.func.value).partition("{")[0]
+    return ""
 
 
 def _is_type_checking(test: ast.expr) -> bool:
@@ -242,12 +291,32 @@ def _called(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _beside(package: str, spec: ModuleSpec) -> Iterator[str]:
-    """Every module in the folder of a module that computes what it imports."""
-    folder = Path(spec.origin or "").parent
-    for path in sorted(folder.glob("*.py")):
-        if path.stem not in ("__init__", "__main__") and not path.stem.startswith("test_"):
-            yield f"{package}.{path.stem}" if package else path.stem
+def _anything(importer: str, spec: ModuleSpec) -> Iterator[str]:
+    """What a module may import that computes names: all of its package or, where it is in none, of its folder. Those of
+    ours import what is beside them."""
+    package = importer if spec.submodule_search_locations is not None else importer.rpartition(".")[0]
+    top, file = importer.partition(".")[0], Path(spec.origin or "")
+    if top == _OWN:
+        return _modules_below(file.parent, package, deep=False)
+    return _modules_below(file.parents[package.count(".")], top if package else "")
+
+
+def _modules_below(folder: Path, package: str, deep: bool = True) -> Iterator[str]:
+    """Every module in a folder and in those below it: not tests, and not what is installed in an environment."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError:  # nobody can import from there either
+        return
+    for path in paths:
+        stem = path.name.partition(".")[0]
+        name = f"{package}.{stem}" if package else stem
+        if not stem.isidentifier() or stem in _NOT_IN_USE or stem.startswith("test_"):
+            continue
+        if path.suffix in (".py", ".so", ".pyd") and stem not in ("__init__", "__main__", "conftest"):
+            yield name
+        elif deep and path.name == stem and path.is_dir() and not (path / "pyvenv.cfg").exists():
+            up = folder.resolve().is_relative_to(path.resolve())  # a link to what it is in
+            yield from () if up else _modules_below(path, name)
 
 
 def _content(spec: ModuleSpec) -> bytes:
@@ -267,6 +336,16 @@ def _top_level(name: str) -> ModuleSpec | None:
         return importlib.util.find_spec(name)
     except (ImportError, ValueError):  # ValueError: a module that was made by hand and has no spec
         return None
+
+
+def _below_package(name: str, inside: list[str]) -> ModuleSpec | None:
+    """Where a module of a package is, of which the folders are known."""
+    try:
+        return PathFinder.find_spec(name, inside)
+    except KeyError:  # a folder without `__init__.py`, in a package that is not loaded
+        found, last = ModuleSpec(name, None, is_package=True), name.rpartition(".")[2]
+        found.submodule_search_locations = [str(Path(place, last)) for place in inside if Path(place, last).is_dir()]
+        return found
 
 
 def _is_standard(name: str, spec: ModuleSpec) -> bool:
