@@ -236,6 +236,52 @@ def test_the_content_of_an_editable_install_counts_and_not_its_version(place: Pl
     assert place.digest("eyes") != before
 
 
+@pytest.mark.parametrize("editable", [True, False])
+def test_what_a_build_leaves_in_a_source_folder_installs_nothing(place: Place, editable: bool) -> None:
+    """setuptools writes `grown.egg-info` beside the sources, also for an editable install."""
+    place.write("eyes.py", "import grown")
+    place.write("grown.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: grown\nVersion: 1.0\n")
+    place.write("grown.egg-info/top_level.txt", "grown\n")
+    place.write("grown.py", "size = 1")
+    if editable:
+        place.install("grown", "1.0", {}, editable=True)
+    before = place.digest("eyes")
+    place.write("grown.py", "size = 2")
+    assert place.digest("eyes") != before
+
+
+@pytest.mark.parametrize("name", ["site-packages", "dist-packages"])
+def test_a_distribution_without_a_record_among_installed_ones_counts_by_its_version(
+    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("eyes.py", "import grown")
+    place.write(f"{name}/grown-1.0.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: grown\nVersion: 1.0\n")
+    place.write(f"{name}/grown-1.0.egg-info/top_level.txt", "grown\n")
+    place.write(f"{name}/grown.py", "")
+    monkeypatch.syspath_prepend(str(place.folder / name))
+    code._installed.cache_clear()
+    assert code_of("eyes").distributions["grown"] == "1.0"
+
+
+def test_a_distribution_that_was_installed_from_a_folder_again_counts_by_its_content(place: Place) -> None:
+    """The version of what somebody is working on seldom changes."""
+
+    def install(size: int) -> str:
+        place.install("grown", "1.0", {"grown.py": f"size = {size}"})
+        info = place.site / "grown-1.0.dist-info"
+        (info / "direct_url.json").write_text(json.dumps({"url": "file:///grown", "dir_info": {}}))
+        (info / "RECORD").write_text(
+            f"grown.py,sha256={size},8\n__pycache__/grown.pyc,,\n../bin/grown,sha256={size},1\n"
+        )
+        return place.digest("eyes")
+
+    place.write("eyes.py", "import grown")
+    before = install(1)
+    assert install(1) == before
+    assert install(2) != before
+    assert code_of("eyes").distributions["grown"].startswith("1.0 (")
+
+
 def test_a_module_of_the_user_that_is_called_like_an_installed_one_is_hashed(place: Place) -> None:
     place.write("dist_a.py", "")
     found = code_of("eyes")

@@ -45,6 +45,8 @@ _OWN_NAME = frozenset({"__package__", "__name__"})
 _BY_COMPUTATION = _IMPORTERS | _RUNNERS | _LISTERS
 #: Import statements of installed packages, at any depth. Good enough to tell which distributions they use.
 _STATEMENT = re.compile(rb"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([^\n#;(]+))", re.M)
+#: What the folders of installed distributions are called.
+_SITES = ("site-packages", "dist-packages")
 _NOT_IN_USE = frozenset({"test", "tests", "conftest.py"})
 _RECORDED = re.compile(r"^\"?([^/,\"\n]+?)(?:\.[^/,\n]*)?(?:/[^\n]*?)?\.(?:py|so|pyd)\"?,", re.M)
 _REQUIRED = re.compile(r"^[A-Za-z0-9._-]+")
@@ -421,11 +423,14 @@ def _installed() -> _AllInstalled:
     by_module: dict[str, tuple[_Installed, ...]] = {}
     for item in distributions():
         name = _normal(item.metadata["Name"] or "")
-        if not name or name in by_name or _is_editable(item):
+        record, folder = item.read_text("RECORD") or "", Path(str(item.locate_file(""))).resolve()
+        # What a build leaves beside the sources names a distribution, and has installed nothing.
+        beside_sources = not record and folder.name not in _SITES
+        origin = json.loads(item.read_text("direct_url.json") or "{}")
+        if not name or name in by_name or beside_sources or origin.get("dir_info", {}).get("editable"):
             continue
-        record = item.read_text("RECORD") or ""
-        folder = Path(str(item.locate_file(""))).resolve()
-        by_name[name] = found = _Installed(name, item.version, folder, item, record)
+        version = f"{item.version} ({_content_of(record)})" if origin else item.version
+        by_name[name] = found = _Installed(name, version, folder, item, record)
         tops = set(_RECORDED.findall(record)) or set((item.read_text("top_level.txt") or "").split())
         for top in tops:
             by_module[top] = (*by_module.get(top, ()), found)
@@ -446,9 +451,13 @@ def _closure(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _is_editable(item: Distribution) -> bool:
-    origin = json.loads(item.read_text("direct_url.json") or "{}")
-    return bool(origin.get("dir_info", {}).get("editable"))
+def _content_of(record: str) -> str:
+    """A digest of the modules and data of a distribution. One that was not installed from an index may come in many
+    builds of one version."""
+    lines = [line for line in record.splitlines() if "sha256=" in line and ".dist-info/" not in line]
+    return hashlib.sha256("\n".join(sorted(line for line in lines if not line.startswith(".."))).encode()).hexdigest()[
+        :8
+    ]
 
 
 def _normal(name: str) -> str:
