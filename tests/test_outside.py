@@ -397,7 +397,7 @@ BROKEN = {
     "broken.py": "import not_there",
     "raising.py": "raise RuntimeError('no GPU')",
     "odd.py": """
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 class Plain:
     def __init__(self, height): ...
 @dataclass(frozen=True)
@@ -416,7 +416,19 @@ class Listing:
     CHEAP, models = frozenset(), ()
     def load(self): ...
     def detect(self, look): ...
+@dataclass(frozen=True)
+class Forgets:
+    side: InitVar[int]
+    CHEAP, models = frozenset(), ()
+    def load(self): ...
+    def detect(self, look): ...
 def function(): ...
+def make(size):
+    @dataclass(frozen=True)
+    class Made:
+        def detect(self, look): return size
+    return Made
+Small, Large = make(1), make(2)
 """,
 }
 
@@ -447,6 +459,15 @@ def function(): ...
             "odd.Listing\nsides: [1]",
             "face: odd.Listing of {project}/odd.py cannot be hashed: unhashable type: 'list'; expected fields that",
         ),
+        (
+            "odd.Forgets\nside: 1",
+            "face: odd.Forgets of {project}/odd.py takes side and does not keep it as a field; keys are made of fields",
+        ),
+        (
+            "odd.Small",
+            "face: odd.Small was made by a function: it calls itself odd.make.<locals>.Made, and there is no ",
+        ),
+        ("__main__.Faces", "face: __main__.Faces: what Python was started with has no key; put it into a module"),
         ("'no name'", "face: 'no name' is no dotted name"),
         ("3", "face._target_: expected the dotted name of a class, got 3"),
         ("null", "conf/face/odd.yaml: face has no _target_; expected the dotted name of a class"),
