@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -314,6 +317,82 @@ def test_a_file_that_changes_under_a_running_process_is_an_error(place: Place) -
     place.write("deeper.py", "changed = 1")
     with pytest.raises(StaleCodeError, match=r"deeper\.py: has changed since this process loaded it"):
         code_of("eyes")
+
+
+LOADED_BEFORE = """
+SIZE = 1
+class Eye:
+    side: int = 1
+    @property
+    def size(self): return 1
+    def see(self, scale=1): return 1
+"""
+
+
+@pytest.fixture
+def loaded(place: Place) -> Iterator[ModuleType]:
+    """A module that somebody has imported before any key was made of it."""
+    place.write("early.py", LOADED_BEFORE)
+    yield importlib.import_module("early")
+    del sys.modules["early"]
+
+
+IN_LOADED = ("SIZE = 1", "side: int = 1", "size(self): return 1", "scale=1): return 1")
+
+
+@pytest.mark.parametrize(
+    ("before", "kept"),
+    [*((each, False) for each in IN_LOADED), *((each, True) for each in IN_LOADED), ("see(self, scale=1)", True)],
+)
+def test_a_file_that_was_edited_between_its_import_and_the_first_key_is_an_error(
+    place: Place, before: str, kept: bool, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Python keeps what it has compiled, or it does not. Defaults of functions are told by what it keeps alone."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", not kept)
+    assert request.getfixturevalue("loaded").SIZE == 1
+    place.write("early.py", LOADED_BEFORE.replace(before, before.replace("1", "2")))
+    os.utime(place.folder / "early.py", (1e9, 1e9))
+    with pytest.raises(StaleCodeError, match=r"early\.py: has changed since this process loaded it"):
+        code_of("early")
+
+
+def test_what_python_has_kept_of_another_source_of_the_same_time_and_size_is_an_error(place: Place) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    for number in ("1", "2"):
+        place.write("early.py", LOADED_BEFORE.replace("return 1", f"return {number}"))
+        os.utime(place.folder / "early.py", (1e9, 1e9))
+        if number == "1":
+            subprocess.run([sys.executable, "-c", "import early"], cwd=place.folder, env=environment, check=True)
+    code_of("early")
+    importlib.import_module("early")
+    with pytest.raises(StaleCodeError):
+        code_of("early")
+    del sys.modules["early"]
+
+
+def test_values_that_a_module_changes_itself_are_no_edit(place: Place) -> None:
+    change = "def f():\n    global LATE\n    LATE = 3\nCOUNT += 1\nA.n += 1\nf()"
+    place.write("early.py", f"COUNT = 0\nLATE = None\nclass A:\n    n = 0\n{change}")
+    module = importlib.import_module("early")
+    assert (module.COUNT, module.LATE, module.A.n) == (1, 3, 1)
+    assert set(code_of("early").sources) == {"early"}
+    del sys.modules["early"]
+
+
+def test_a_module_that_was_touched_is_what_was_loaded(place: Place, loaded: ModuleType) -> None:
+    os.utime(place.folder / "early.py", (1e9, 1e9))
+    assert set(code_of("early").sources) == {loaded.__name__}
+
+
+def test_a_module_of_the_same_name_beside_another_conf_folder_is_an_error(
+    place: Place, loaded: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other" / "conf").mkdir(parents=True)
+    monkeypatch.setenv("HARNESS_CONF", str(tmp_path / "other" / "conf"))
+    assert set(code_of("early").sources) == {loaded.__name__}
+    (tmp_path / "other" / "early.py").write_text(LOADED_BEFORE)
+    with pytest.raises(StaleCodeError, match=r"loaded it as early, and not .*other/early\.py; start the process anew"):
+        code_of("early")
 
 
 def test_the_records_of_a_run_can_tell_the_users_code_from_ours(place: Place) -> None:
