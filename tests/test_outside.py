@@ -343,6 +343,16 @@ class TestTheFolder:
         assert harness(*given).err.splitlines().count(line) == 1
         assert line in harness("prepare", str(project / "set" / "photos"), *MINE[:-1]).err
 
+    def test_a_module_that_is_called_like_the_harness_is_refused(self, project: Path, harness: Harness) -> None:
+        """Workers of a sweep or of a search would import it in place of ours."""
+        (project / "harness").mkdir()  # a folder of that name alone hides nothing
+        build(compose(["face=mine"]))
+        write(project, {"harness.py": "import sys"})
+        sys.path.remove(str(project))
+        told = harness("--cfg", "job", "face=mine"), harness("face=mine")
+        assert [each.code for each in told] == [0, 2]
+        assert told[1].err.endswith("harness: harness.py: it has the name of the harness itself; call it otherwise\n")
+
     def test_a_file_that_is_not_yaml_is_told_with_its_line(self, project: Path, harness: Harness) -> None:
         write(project, {"conf/face/mine.yaml": "_target_: my_faces.MyFaces\nheight: [0.1\nthreshold: 1"})
         told = harness("face=mine")

@@ -12,13 +12,14 @@ import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from harness.base.code import code_of
-from harness.base.conf import user_conf
+from harness.base.conf import shown_path, user_conf
 from harness.base.errors import ConfigError, HarnessError
 
 #: The folder that `make_importable` has put on the path last.
@@ -34,8 +35,17 @@ def make_importable() -> None:
             sys.path.remove(_added[0])
         _added.clear()
     if folder and folder not in sys.path[:1]:
+        _refuse_namesake(folder)
         sys.path.insert(0, folder)
         _added[:] = [folder]
+
+
+def _refuse_namesake(folder: str) -> None:
+    """Processes that this one starts would take a module of our name for the harness. Raises ConfigError."""
+    name = __name__.partition(".")[0]
+    found, own = PathFinder.find_spec(name, [folder]), sys.modules[name].__file__
+    if found and found.origin and found.has_location and Path(found.origin).resolve() != Path(str(own)).resolve():
+        raise ConfigError(f"{shown_path(Path(found.origin))}: it has the name of the harness itself; call it otherwise")
 
 
 def import_named(name: str, where: str) -> Any:
