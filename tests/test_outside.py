@@ -343,6 +343,16 @@ class TestTheFolder:
         assert harness(*given).err.splitlines().count(line) == 1
         assert line in harness("prepare", str(project / "set" / "photos"), *MINE[:-1]).err
 
+    def test_a_module_that_is_called_like_the_harness_is_refused(self, project: Path, harness: Harness) -> None:
+        """Workers of a sweep or of a search would import it in place of ours."""
+        (project / "harness").mkdir()  # a folder of that name alone hides nothing
+        build(compose(["face=mine"]))
+        write(project, {"harness.py": "import sys"})
+        sys.path.remove(str(project))
+        told = harness("--cfg", "job", "face=mine"), harness("face=mine")
+        assert [each.code for each in told] == [0, 2]
+        assert told[1].err.endswith("harness: harness.py: it has the name of the harness itself; call it otherwise\n")
+
     def test_a_file_that_is_not_yaml_is_told_with_its_line(self, project: Path, harness: Harness) -> None:
         write(project, {"conf/face/mine.yaml": "_target_: my_faces.MyFaces\nheight: [0.1\nthreshold: 1"})
         told = harness("face=mine")
@@ -397,7 +407,7 @@ BROKEN = {
     "broken.py": "import not_there",
     "raising.py": "raise RuntimeError('no GPU')",
     "odd.py": """
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 class Plain:
     def __init__(self, height): ...
 @dataclass(frozen=True)
@@ -416,7 +426,19 @@ class Listing:
     CHEAP, models = frozenset(), ()
     def load(self): ...
     def detect(self, look): ...
+@dataclass(frozen=True)
+class Forgets:
+    side: InitVar[int]
+    CHEAP, models = frozenset(), ()
+    def load(self): ...
+    def detect(self, look): ...
 def function(): ...
+def make(size):
+    @dataclass(frozen=True)
+    class Made:
+        def detect(self, look): return size
+    return Made
+Small, Large = make(1), make(2)
 """,
 }
 
@@ -447,6 +469,15 @@ def function(): ...
             "odd.Listing\nsides: [1]",
             "face: odd.Listing of {project}/odd.py cannot be hashed: unhashable type: 'list'; expected fields that",
         ),
+        (
+            "odd.Forgets\nside: 1",
+            "face: odd.Forgets of {project}/odd.py takes side and does not keep it as a field; keys are made of fields",
+        ),
+        (
+            "odd.Small",
+            "face: odd.Small was made by a function: it calls itself odd.make.<locals>.Made, and there is no ",
+        ),
+        ("__main__.Faces", "face: __main__.Faces: what Python was started with has no key; put it into a module"),
         ("'no name'", "face: 'no name' is no dotted name"),
         ("3", "face._target_: expected the dotted name of a class, got 3"),
         ("null", "conf/face/odd.yaml: face has no _target_; expected the dotted name of a class"),

@@ -216,7 +216,7 @@ def forget_what_was_loaded(*modules: str) -> None:
         sys.modules.pop(name, None)
     code._FIRST_SEEN.clear()
     code._installed.cache_clear()
-    looks._identity.cache_clear()
+    looks._IDENTITIES.clear()
 
 
 def test_a_search_goes_on_only_with_the_code_and_the_config_that_it_began_with(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -145,6 +148,64 @@ def test_a_module_that_computes_what_it_imports_stands_for_all_beside_it(place: 
     assert place.digest("chooser") != before
 
 
+#: Ways to import that no plain statement tells: what the backend says, and which file it uses then.
+INDIRECT = {
+    "all of a package": ("from more import *", "more/part.py"),
+    "another name for the function": ("from importlib import import_module as load\nload('more.part')", "more/part.py"),
+    "the function as a value": ("import importlib\nlist(map(importlib.import_module, NAMES))", "more/part.py"),
+    "a keyword": ("import importlib\nimportlib.import_module(name='more.part')", "more/part.py"),
+    "a name below": ("import importlib\nimportlib.import_module(NAME)", "more/part.py"),
+    "a name that begins": ("import importlib\nimportlib.import_module(f'more.{NAME}')", "more/part.py"),
+    "a name that is put together": ("import importlib\nimportlib.import_module('more.' + NAME)", "more/part.py"),
+    "a name that is formatted": ("import importlib\nimportlib.import_module('more.{}'.format(NAME))", "more/part.py"),
+    "a name from a package": ("import importlib\nimportlib.import_module('.part', package='more')", "more/part.py"),
+    "a list of names": ("__import__('more', fromlist=['part'])", "more/part.py"),
+    "a list of modules": ("import pkgutil, more\nfor m in pkgutil.iter_modules(more.__path__): m", "more/part.py"),
+    "a path": ("from importlib import util\nutil.spec_from_file_location('x', 'more/part.py')", "more/part.py"),
+    "a script": ("import runpy\nrunpy.run_path('unrelated.py')", "unrelated.py"),
+    "a text": ("exec(open('unrelated.py').read())", "unrelated.py"),
+    "by way of a package that is used, too": ("import parts.glass\nparts.api()", "parts/lazy.py"),
+    "a registry that knows its package": ("import deep.core.registry", "deep/plugins/first.py"),
+    "a registry that does not": ("import deep.core.chooser", "deep/plugins/first.py"),
+    "relative to a package": ("import deep.names", "deep/plugins/first.py"),
+}
+
+
+@pytest.mark.parametrize("way", INDIRECT)
+def test_what_is_imported_indirectly_counts(place: Place, way: str) -> None:
+    text, used = INDIRECT[way]
+    more = {
+        "eyes.py": text,
+        "more/__init__.py": "__all__ = ['part']",
+        "more/part.py": "",
+        "deep/core/registry.py": "import importlib\ndef get(n): return importlib.import_module(f'deep.plugins.{n}')",
+        "deep/core/chooser.py": "import importlib\ndef get(n): return importlib.import_module(n)",
+        "deep/names.py": "import importlib\ndef get(n): return importlib.import_module(f'.plugins.{n}', __package__)",
+        "deep/plugins/first.py": "",
+    }
+    for name, content in more.items():
+        place.write(name, content)
+    before = place.digest("eyes")
+    place.write(used, "changed = 1")
+    assert place.digest("eyes") != before
+
+
+def test_of_a_folder_only_what_can_be_imported_from_it_counts(place: Place) -> None:
+    place.write("env/pyvenv.cfg", "")
+    (place.folder / "round").symlink_to(place.folder, target_is_directory=True)
+    before = place.digest("chooser")
+    for name in ("test_eyes.py", "tests/eyes.py", "env/lib.py", "no-name.py", ".hidden/part.py", "conftest.py"):
+        place.write(name, "changed = 1")
+    assert place.digest("chooser") == before
+
+
+def test_folders_without_init_files_may_stand_in_each_other(place: Place) -> None:
+    place.write("eyes.py", "from wide.open.space import far")
+    place.write("wide/open/space.py", "from . import land")
+    place.write("wide/open/land.py", "")
+    assert {"wide.open.space", "wide.open.land"} < set(code_of("eyes").sources)
+
+
 def test_a_module_that_appears_changes_it(place: Place) -> None:
     place.write("helper.py", "try:\n    import optional\nexcept ImportError:\n    optional = None")
     before = place.digest("eyes")
@@ -176,6 +237,52 @@ def test_the_content_of_an_editable_install_counts_and_not_its_version(place: Pl
     assert place.digest("eyes") == before
     place.write("grown.py", "size = 2")
     assert place.digest("eyes") != before
+
+
+@pytest.mark.parametrize("editable", [True, False])
+def test_what_a_build_leaves_in_a_source_folder_installs_nothing(place: Place, editable: bool) -> None:
+    """setuptools writes `grown.egg-info` beside the sources, also for an editable install."""
+    place.write("eyes.py", "import grown")
+    place.write("grown.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: grown\nVersion: 1.0\n")
+    place.write("grown.egg-info/top_level.txt", "grown\n")
+    place.write("grown.py", "size = 1")
+    if editable:
+        place.install("grown", "1.0", {}, editable=True)
+    before = place.digest("eyes")
+    place.write("grown.py", "size = 2")
+    assert place.digest("eyes") != before
+
+
+@pytest.mark.parametrize("name", ["site-packages", "dist-packages"])
+def test_a_distribution_without_a_record_among_installed_ones_counts_by_its_version(
+    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("eyes.py", "import grown")
+    place.write(f"{name}/grown-1.0.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: grown\nVersion: 1.0\n")
+    place.write(f"{name}/grown-1.0.egg-info/top_level.txt", "grown\n")
+    place.write(f"{name}/grown.py", "")
+    monkeypatch.syspath_prepend(str(place.folder / name))
+    code._installed.cache_clear()
+    assert code_of("eyes").distributions["grown"] == "1.0"
+
+
+def test_a_distribution_that_was_installed_from_a_folder_again_counts_by_its_content(place: Place) -> None:
+    """The version of what somebody is working on seldom changes."""
+
+    def install(size: int) -> str:
+        place.install("grown", "1.0", {"grown.py": f"size = {size}"})
+        info = place.site / "grown-1.0.dist-info"
+        (info / "direct_url.json").write_text(json.dumps({"url": "file:///grown", "dir_info": {}}))
+        (info / "RECORD").write_text(
+            f"grown.py,sha256={size},8\n__pycache__/grown.pyc,,\n../bin/grown,sha256={size},1\n"
+        )
+        return place.digest("eyes")
+
+    place.write("eyes.py", "import grown")
+    before = install(1)
+    assert install(1) == before
+    assert install(2) != before
+    assert code_of("eyes").distributions["grown"].startswith("1.0 (")
 
 
 def test_a_module_of_the_user_that_is_called_like_an_installed_one_is_hashed(place: Place) -> None:
@@ -210,6 +317,82 @@ def test_a_file_that_changes_under_a_running_process_is_an_error(place: Place) -
     place.write("deeper.py", "changed = 1")
     with pytest.raises(StaleCodeError, match=r"deeper\.py: has changed since this process loaded it"):
         code_of("eyes")
+
+
+LOADED_BEFORE = """
+SIZE = 1
+class Eye:
+    side: int = 1
+    @property
+    def size(self): return 1
+    def see(self, scale=1): return 1
+"""
+
+
+@pytest.fixture
+def loaded(place: Place) -> Iterator[ModuleType]:
+    """A module that somebody has imported before any key was made of it."""
+    place.write("early.py", LOADED_BEFORE)
+    yield importlib.import_module("early")
+    del sys.modules["early"]
+
+
+IN_LOADED = ("SIZE = 1", "side: int = 1", "size(self): return 1", "scale=1): return 1")
+
+
+@pytest.mark.parametrize(
+    ("before", "kept"),
+    [*((each, False) for each in IN_LOADED), *((each, True) for each in IN_LOADED), ("see(self, scale=1)", True)],
+)
+def test_a_file_that_was_edited_between_its_import_and_the_first_key_is_an_error(
+    place: Place, before: str, kept: bool, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Python keeps what it has compiled, or it does not. Defaults of functions are told by what it keeps alone."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", not kept)
+    assert request.getfixturevalue("loaded").SIZE == 1
+    place.write("early.py", LOADED_BEFORE.replace(before, before.replace("1", "2")))
+    os.utime(place.folder / "early.py", (1e9, 1e9))
+    with pytest.raises(StaleCodeError, match=r"early\.py: has changed since this process loaded it"):
+        code_of("early")
+
+
+def test_what_python_has_kept_of_another_source_of_the_same_time_and_size_is_an_error(place: Place) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    for number in ("1", "2"):
+        place.write("early.py", LOADED_BEFORE.replace("return 1", f"return {number}"))
+        os.utime(place.folder / "early.py", (1e9, 1e9))
+        if number == "1":
+            subprocess.run([sys.executable, "-c", "import early"], cwd=place.folder, env=environment, check=True)
+    code_of("early")
+    importlib.import_module("early")
+    with pytest.raises(StaleCodeError):
+        code_of("early")
+    del sys.modules["early"]
+
+
+def test_values_that_a_module_changes_itself_are_no_edit(place: Place) -> None:
+    change = "def f():\n    global LATE\n    LATE = 3\nCOUNT += 1\nA.n += 1\nf()"
+    place.write("early.py", f"COUNT = 0\nLATE = None\nclass A:\n    n = 0\n{change}")
+    module = importlib.import_module("early")
+    assert (module.COUNT, module.LATE, module.A.n) == (1, 3, 1)
+    assert set(code_of("early").sources) == {"early"}
+    del sys.modules["early"]
+
+
+def test_a_module_that_was_touched_is_what_was_loaded(place: Place, loaded: ModuleType) -> None:
+    os.utime(place.folder / "early.py", (1e9, 1e9))
+    assert set(code_of("early").sources) == {loaded.__name__}
+
+
+def test_a_module_of_the_same_name_beside_another_conf_folder_is_an_error(
+    place: Place, loaded: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other" / "conf").mkdir(parents=True)
+    monkeypatch.setenv("HARNESS_CONF", str(tmp_path / "other" / "conf"))
+    assert set(code_of("early").sources) == {loaded.__name__}
+    (tmp_path / "other" / "early.py").write_text(LOADED_BEFORE)
+    with pytest.raises(StaleCodeError, match=r"loaded it as early, and not .*other/early\.py; start the process anew"):
+        code_of("early")
 
 
 def test_the_records_of_a_run_can_tell_the_users_code_from_ours(place: Place) -> None:

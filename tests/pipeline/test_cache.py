@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import signal
@@ -104,7 +105,7 @@ def test_other_weights_under_the_same_configuration_share_no_entry(cache: StageC
     assert other.misses == {"mean": 1}
 
 
-@pytest.mark.parametrize("what", ["_identity", "_decoder"])
+@pytest.mark.parametrize("what", ["_identity", "decoder_key"])
 def test_other_code_of_the_backend_or_of_the_decoder_shares_no_entry(
     cache: StageCache, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
@@ -117,6 +118,36 @@ def test_other_code_of_the_backend_or_of_the_decoder_shares_no_entry(
     other = Look(Photo(), cache)
     see(other, Eye())
     assert other.misses == {"mean": 1}
+
+
+@dataclass(frozen=True)
+class Modest(Eye):
+    """It calls itself equal to another one of another scale."""
+
+    scale: int = field(default=1, compare=False)
+
+
+def test_a_field_counts_though_it_is_not_compared(cache: StageCache) -> None:
+    assert Modest(scale=1) == Modest(scale=2)
+    assert see(Look(Photo(), cache), Modest(scale=1)) == 7.0
+    assert see(Look(Photo(), cache), Modest(scale=2)) == 14.0
+
+
+def test_classes_of_one_name_in_two_modules_of_a_package_share_no_entry(
+    cache: StageCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package imports both, so that both rest on the same sources."""
+    code = f"from {__name__} import Eye as Base\nclass Eye(Base): pass\n"
+    (tmp_path / "two_eyes").mkdir()
+    (tmp_path / "two_eyes" / "__init__.py").write_text("from . import left, right")
+    for side in ("left", "right"):
+        (tmp_path / "two_eyes" / f"{side}.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for side in ("left", "right"):
+        see(look := Look(Photo(), cache), importlib.import_module(f"two_eyes.{side}").Eye())
+        assert look.misses == {"mean": 1}
+    for name in ("two_eyes", "two_eyes.left", "two_eyes.right"):
+        monkeypatch.delitem(sys.modules, name)
 
 
 def test_the_order_of_a_configuration_does_not_change_a_key() -> None:

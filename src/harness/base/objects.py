@@ -12,13 +12,14 @@ import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from harness.base.code import code_of
-from harness.base.conf import user_conf
+from harness.base.conf import shown_path, user_conf
 from harness.base.errors import ConfigError, HarnessError
 
 #: The folder that `make_importable` has put on the path last.
@@ -34,8 +35,17 @@ def make_importable() -> None:
             sys.path.remove(_added[0])
         _added.clear()
     if folder and folder not in sys.path[:1]:
+        _refuse_namesake(folder)
         sys.path.insert(0, folder)
         _added[:] = [folder]
+
+
+def _refuse_namesake(folder: str) -> None:
+    """Processes that this one starts would take a module of our name for the harness. Raises ConfigError."""
+    name = __name__.partition(".")[0]
+    found, own = PathFinder.find_spec(name, [folder]), sys.modules[name].__file__
+    if found and found.origin and found.has_location and Path(found.origin).resolve() != Path(str(own)).resolve():
+        raise ConfigError(f"{shown_path(Path(found.origin))}: it has the name of the harness itself; call it otherwise")
 
 
 def import_named(name: str, where: str) -> Any:
@@ -44,6 +54,8 @@ def import_named(name: str, where: str) -> Any:
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts):
         raise ConfigError(f"{where}: {name!r} is no dotted name; expected one such as my_faces.MyFaces")
+    if parts[0] == "__main__":
+        raise ConfigError(f"{where}: {name}: what Python was started with has no key; put it into a module of its own")
     found: Any = None
     for end, part in enumerate(parts, start=1):
         if found is not None and hasattr(found, part):
@@ -99,7 +111,18 @@ def class_named(values: Mapping[str, Any], group: str) -> type[Any]:
     if not inspect.isclass(found):
         kind = "a module" if inspect.ismodule(found) else f"a {type(found).__name__}"
         raise ConfigError(f"{group}: {name} is {kind}, not a class; it is in {_origin(found)}")
+    if not _has_its_name(found):
+        told = f"it calls itself {dotted_name(found)}, and there is no such class"
+        raise ConfigError(f"{group}: {name} was made by a function: {told}; write it as a class in a module")
     return found
+
+
+def _has_its_name(target: type[Any]) -> bool:
+    """Whether a class is what its own name says. Keys are made of it: those that a function makes all have the same."""
+    found: Any = sys.modules.get(target.__module__)
+    for part in target.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is target
 
 
 def make_object(values: Mapping[str, Any], group: str) -> Any:
@@ -156,6 +179,9 @@ def check_frozen(thing: Any, group: str) -> None:
     params = getattr(target, "__dataclass_params__", None)
     if params is None or not params.frozen:
         raise ConfigError(f"{place} can be changed; expected a frozen dataclass: @dataclass(frozen=True)")
+    known = {item.name for item in fields(thing)}
+    if unkept := [name for name in inspect.signature(target).parameters if name not in known]:
+        raise ConfigError(f"{place} takes {unkept[0]} and does not keep it as a field; keys are made of fields")
     try:
         hash(thing)
     except TypeError as error:

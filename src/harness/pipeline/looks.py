@@ -10,13 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.base.code import code_of, modules_of
+from harness.base.objects import dotted_name
 from harness.pipeline.cache import Entry, StageCache, key_of
 from harness.pipeline.weights import Model
 
@@ -116,15 +117,23 @@ class Look:
 def whole_identity(backend: Any) -> str:
     """A digest of all that the answers and the time of a backend, or of a linker, depend on: every field counts."""
     models = [model.sha256 for model in getattr(backend, "models", ())]
-    return key_of(type(backend).__qualname__, code_of(*modules_of(backend)).digest, repr(asdict(backend)), models)
+    return key_of(dotted_name(type(backend)), code_of(*modules_of(backend)).digest, repr(asdict(backend)), models)
 
 
-@lru_cache
+#: The digests that were made in this process. Backends that call themselves equal may differ in a field.
+_IDENTITIES: dict[tuple[type[Any], str], str] = {}
+
+
 def _identity(backend: Backend) -> str:
     """A digest of all that a backend's eyes depend on: its class, its code, its models and its costly fields."""
-    config = {name: value for name, value in asdict(backend).items() if name not in backend.CHEAP}
-    models = [model.sha256 for model in backend.models]
-    return key_of(type(backend).__qualname__, code_of(*modules_of(backend)).digest, config, models)
+    values = asdict(backend)
+    known = (type(backend), repr(values))
+    if known not in _IDENTITIES:
+        config = {name: value for name, value in values.items() if name not in backend.CHEAP}
+        models = [model.sha256 for model in backend.models]
+        own = (dotted_name(type(backend)), code_of(*modules_of(backend)).digest)
+        _IDENTITIES[known] = key_of(*own, config, models)
+    return _IDENTITIES[known]
 
 
 @cache
