@@ -355,6 +355,23 @@ def test_a_run_that_failed_takes_no_place_of_sealed_scores(harness: Harness, des
     assert "Verdict: IMPROVED" in harness(*HOLDOUT).out, "against the baseline as it was pinned"
 
 
+@pytest.mark.slow
+def test_what_a_verdict_rests_on_is_told_also_where_the_scores_are_sealed(harness: Harness, desk: Path) -> None:
+    index = read_file(desk / "set", PhotoIndex)
+    splits = [record.split for record in index.photos.values()]
+    for sha256 in list(index.photos)[splits.index("holdout") - 1 :][:2]:  # one of each split
+        index.photos[sha256] = index.photos[sha256].model_copy(update={"group": "finish"})
+    write_file(desk / "set", index)
+    told = harness(*HOLDOUT)
+    assert "12 photos in 12 groups, the largest of 1." in told.out, told.out + told.err
+    assert "1 group has photos in both splits, so that iteration and holdout are not independent" in told.out
+    alone = harness(*HOLDOUT, "references.groups=photo")
+    assert "each a group of its own (references.groups=photo)" in alone.out
+    for _, run in runs_on_holdout(desk):
+        assert "a group of its own" in (note := run.data.tags["mlflow.note.content"]) or "in both splits" in note
+    assert NUMBERS.search(SETTINGS.sub("", told.out + alone.out)) is None
+
+
 def look(at: int, photos: str, judgement: str) -> Look:
     return Look(f"2026-01-01T00:00:{at:02}+00:00", tuple(photos), judgement)
 

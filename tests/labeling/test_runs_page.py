@@ -7,7 +7,8 @@ import re
 import pytest
 
 from harness.runs.gate import Verdict
-from harness.tracking.catalog import BASELINE_TAG
+from harness.runs.records import SEALED_TAG
+from harness.tracking.catalog import BASELINE_TAG, RECENT, recent_runs
 from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore
 from tests.labeling.conftest import Connect
@@ -72,6 +73,16 @@ def test_a_verdict_beside_a_baseline_of_old_says_so_and_a_mark_changes_no_tone(
     rows = {run: next(row for row in page.split("<tr>") if run[:8] in row) for run in (pinned, now, old)}
     assert [("earlier baseline" in rows[run]) for run in (pinned, now, old)] == [False, False, True]
     assert '<span class="verdict bad">▼ REGRESSED, UNPROTECTED</span>' in rows[old]
+
+
+@pytest.mark.slow
+def test_runs_on_a_holdout_speak_against_no_label_and_take_nobodys_place(photo: str, kept: LocalStore) -> None:
+    store = kept.open()
+    keep_run(store, photo, seen(STRANGER, 0.9), **{"predictions.digest": "open"})
+    for number in range(RECENT):
+        keep_run(store, photo, seen(STRANGER, 0.1), **{"predictions.digest": str(number), SEALED_TAG: "set"})
+    (found,) = recent_runs(store, "data.name", "staging")
+    assert found.predictions()[photo].bibs[0].score == 0.9
 
 
 def test_a_store_that_cannot_be_opened_is_told_on_the_page(connect: Connect) -> None:

@@ -28,7 +28,7 @@ from harness.runs.records import judgement_tags
 from harness.runs.verdicts import markdown_judgement, text_judgement, unseen
 from harness.scoring.cards import Counted, Declaration, Figure, Section
 from harness.scoring.pairing import JUDGE_VERSION
-from harness.scoring.uncertainty import LeftOut
+from harness.scoring.uncertainty import Interval, LeftOut
 from tests.benchmark_runs import Photo, benchmark_run, gate, with_tables
 
 GOOD = [(2, 0, 0)] * 40
@@ -360,6 +360,22 @@ def test_a_figure_that_is_known_without_each_group_is_judged_like_a_rate() -> No
     assert verdicts(judge(rules, good, worse))["face/ap"] is Verdict.IMPROVED
     assert verdicts(judge(rules, one, good))["face/ap"] is Verdict.CANNOT_TELL, "two photos are no proof"
     assert verdicts(judge(rules, good, good))["face/ap"] is Verdict.NO_WORSE
+
+
+def test_a_figure_over_items_that_cannot_be_paired_shows_nothing() -> None:
+    rules = gate(face__ap=Rule(absolute=0.005))
+    good, worse = (with_precision([value] * 40) for value in (0.9, 0.1))
+    interval = {"face/ap": Interval(0.1, 0.9)}
+    alone = [
+        replace(run, tasks={"photos": replace(run.tasks["photos"], left_out={}, intervals=interval)})
+        for run in (good, worse)
+    ]
+    for candidate, baseline in (alone, alone[::-1], (alone[0], worse), (alone[1], good)):
+        judgement = judge(rules, candidate, baseline)
+        assert (judgement.verdict, judgement.proven) == (Verdict.CANNOT_TELL, False)
+        assert "face/ap: it is not known without the same groups in both runs" in text_judgement(judgement)
+        assert "any loss could go unseen" in unseen(judgement)[0]
+    assert judge(rules, alone[0], alone[0]).verdict is Verdict.NO_WORSE, "unchanged"
 
 
 def test_figures_are_judged_by_the_tolerance_that_their_scorecard_declares() -> None:

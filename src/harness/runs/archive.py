@@ -122,7 +122,8 @@ class TaskRun:
     `text` is what the task tells in the terminal beyond its scorecards, and `absent` is what the predictions do not
     speak about, as `faces`. `stage_keys` has for each scorecard a digest of all that its predictions come from beside
     the data: code, config and models; runs of an older harness have none. `left_out` has what figures come to without
-    each group of items, by metric."""
+    each group of items, by metric. `notes` are what whoever reads a verdict has to know about items and labels; they
+    tell no score, and are told also where the scores are sealed."""
 
     data: TaskData
     noun: str
@@ -135,6 +136,7 @@ class TaskRun:
     absent: tuple[str, ...] = ()
     stage_keys: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, LeftOut] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -239,7 +241,14 @@ class BenchmarkRun:
     def without_scores(self) -> BenchmarkRun:
         """The same without all that was scored and predicted: what may be shown of a run whose scores are sealed."""
         tasks = {
-            name: TaskRun(task.data, task.noun, tuple(Item(item.id, item.name) for item in task.items), task.failed)
+            name: TaskRun(
+                data=task.data,
+                noun=task.noun,
+                items=tuple(Item(item.id, item.name) for item in task.items),
+                failed=task.failed,
+                text="\n".join(task.notes),
+                notes=task.notes,
+            )
             for name, task in self.tasks.items()
         }
         return BenchmarkRun(replace(self.metadata, runtime={}), {}, tasks)

@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
+from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates, TaskRun
 from harness.scoring.cards import Declaration, Sides
 from harness.scoring.pairing import (
     ALPHA,
@@ -325,7 +325,10 @@ def _judge_metrics(
             judged = _Judged(rates[name], rule, len(gated), level_better, level_worse)
             yield replace(judged.verdict(name, moved.get(name), name in same), noun=nouns[name])
         elif name in candidate.metrics and name in baseline.metrics:
-            yield _by_tolerance(name, rule, baseline.metrics[name], candidate.metrics[name])
+            told = _by_tolerance(name, rule, baseline.metrics[name], candidate.metrics[name])
+            scattered = next((task for task in candidate.tasks.values() if name in task.intervals), None)
+            settled = rule.informational or (name in same and not told.gain)
+            yield told if scattered is None or settled else _unpaired(told, rule, scattered)
 
 
 def _unchanged(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
@@ -347,6 +350,21 @@ def _by_tolerance(name: str, rule: Rule, before: float, after: float) -> MetricV
     else:
         verdict = Verdict.IMPROVED if gain > 0 else Verdict.REGRESSED
     return MetricVerdict(name, before, after, gain, None, None, None, verdict)
+
+
+def _unpaired(told: MetricVerdict, rule: Rule, task: TaskRun) -> MetricVerdict:
+    """A figure over items that is not known without each group in both runs, as average precision where all targets
+    are in one group: that it moved by more than its tolerance shows nothing."""
+    note = "it is not known without the same groups in both runs"
+    return replace(
+        told,
+        verdict=Verdict.CANNOT_TELL,
+        items=len(task.items),
+        noun=task.noun,
+        unseen=1.0,
+        margin=rule.margin,
+        note=note,
+    )
 
 
 @dataclass(frozen=True)

@@ -261,11 +261,12 @@ def has_artifact(store: OpenStore, run_id: str, name: str) -> bool:
 def recent_runs(store: OpenStore, tag: str, value: str, limit: int = RECENT) -> tuple[BenchmarkRun, ...]:
     """The last finished runs with this tag, such as `data.digest`, newest first.
 
-    Those that predict the same as another are left out.
+    Those that predict the same as another are left out, and so are those whose predictions are sealed.
     """
     query = f"tags.`{tag}` = '{value}' and attributes.status = 'FINISHED'"
     distinct: dict[str, str] = {}
-    for run in islice(_no_grades(search_runs(store, store.runs_experiment, query, page=4 * limit)), 4 * limit):
+    found = _no_grades(search_runs(store, store.runs_experiment, query, page=4 * limit))
+    for run in islice((run for run in found if SEALED_TAG not in run.data.tags), 4 * limit):
         distinct.setdefault(run.data.tags.get("predictions.digest", run.info.run_id), str(run.info.run_id))
     runs = []
     for run_id in list(distinct.values())[:limit]:

@@ -101,7 +101,8 @@ class ReferencePhotosTask:
         in the terminal and in the report."""
         photos, failed = predicted
         scores = score(photos, self.scoring, absent)
-        notes = [*notes, *evidence.notes(self.references.groups, self.accepted)]
+        about = tuple(evidence.notes(self.references.groups, self.accepted))
+        notes = [*notes, *about]
         if failed:
             reasons = "\n".join(f"{item.photo.name}: {item.reason}\n{item.details}" for item in failed)
             (folder / "failed_photos.txt").write_text(reasons)
@@ -115,7 +116,9 @@ class ReferencePhotosTask:
 
         result = photos_result(self.data(), photos, failed, scores, show, self.stage_keys())
         told = evidence.tags(self.references.groups, self.accepted)
-        return replace(result, kept=replace(result.kept, text="\n".join(notes)), tags={**result.tags, **told})
+        return replace(
+            result, kept=replace(result.kept, text="\n".join(notes), notes=about), tags={**result.tags, **told}
+        )
 
 
 @dataclass(frozen=True)
