@@ -512,6 +512,23 @@ def odd_faces(project: Path, *, models: str = "()", load: str = "pass", faces: s
     write(project, {"odd_faces.py": code, "conf/face/odd.yaml": "_target_: odd_faces.Odd\n"})
 
 
+@pytest.mark.usefixtures("harness")
+def test_a_file_that_a_linker_names_is_part_of_the_key(
+    project: Path, data: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "\n    models = (OwnWeights(Path('geometry.json'), 'mine'),)\n\n    def link("
+    code = page_files()["my_links.py"].replace("    def link(", own, 1)
+    imports = "from pathlib import Path\nfrom harness.pipeline.weights import OwnWeights\n"
+    write(project, {"my_links.py": code.replace("from collections", f"{imports}from collections", 1)})
+    keys = set()
+    for text in ("{}", "{}", "[1]"):
+        monkeypatch.setattr("harness.pipeline.weights._FIRST_SEEN", {})
+        write(project, {"geometry.json": text})
+        plan = build(compose(data))
+        keys.add(run_key(plan, plan_code(plan)))
+    assert len(keys) == 2
+
+
 class TestAnswers:
     """Mistakes of a backend are told in a sentence: before a run begins, or photo by photo."""
 

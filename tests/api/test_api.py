@@ -237,6 +237,10 @@ def test_objects_are_compared_in_their_own_store(desk: Path) -> None:
     assert harness.compare(run, base[:8]).verdict == "REGRESSED"
     with pytest.raises(harness.HarnessError, match="the store has no runs yet"):
         harness.compare(run, base[:8], "tracking.root=mlruns")
+    other = harness.load_run(logged(desk, GOOD))
+    for pair in ((run, other), (other, run)):
+        with pytest.raises(harness.HarnessError, match=f"{pair[1].id}: it is kept in another store than"):
+            harness.compare(*pair)
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,15 @@ def test_a_second_look_costs_nothing_and_decodes_nothing(cache: StageCache) -> N
     assert photo.decoded == 0
 
 
+def test_an_answer_is_the_same_computed_kept_and_without_a_cache(cache: StageCache) -> None:
+    """What JSON has no word for would come out otherwise only when it is read again."""
+    looks = [Look(Photo(), cache), Look(Photo(), cache), Look(Photo())]
+    answers = [look.see("odd", Eye(), None, lambda _: {1: (2, 3)}) for look in looks]
+    assert answers == [{"1": [2, 3]}] * 3
+    with pytest.raises(TypeError, match="JSON"):
+        looks[2].see("odd", Eye(), None, lambda image: image)
+
+
 def test_the_seconds_that_the_cache_keeps_are_not_told_as_those_of_a_later_look(cache: StageCache) -> None:
     cold, warm = Look(Photo(), cache), Look(Photo(), cache)
     for look in (cold, warm):

@@ -120,6 +120,9 @@ def compare(run: Run | str, base: Run | str | None = None, *overrides: str) -> C
         own = next((each.store for each in (run, base) if isinstance(each, Run)), None)
         store = own if own and not overrides else _store(config)
         known = entries(store)
+        for each in (run, base):
+            if known and isinstance(each, Run) and each.id not in {entry.run_id for entry in known}:
+                raise ConfigError(f"{each.id}: it is kept in another store than the one that is searched for both runs")
         chosen = find_run(known, run.id if isinstance(run, Run) else run)
         named = base.id if isinstance(base, Run) else base
         against = find_base(known, chosen) if named is None else find_run(known, named)

@@ -24,8 +24,9 @@ class Pipeline:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """All weights in use."""
-        return (*models_of(self.bib), *models_of(self.face))
+        """All weights in use, and other files that a backend names. A linker need not name any."""
+        linking = models_of(self.link) if hasattr(self.link, "models") else ()
+        return (*models_of(self.bib), *models_of(self.face), *linking)
 
     def stage_keys(self, source: type[PhotoSource]) -> dict[str, str]:
         """A digest of all that faces, bibs and links come from, beside the photo itself. Faces may guide the reading of

@@ -42,7 +42,7 @@ class AuditLook(Look):
         key = self._key(stage, backend, question)
         entry = self.cache.get(key) if self.cache else None
         if entry is None:
-            return compute(self.photo.image)
+            return json.loads(json.dumps(compute(self.photo.image)))
         if stage in self.stages:
             self._check(stage, key, entry.value, compute)
         return entry.value
