@@ -1,4 +1,7 @@
-"""COCO detection files: `images`, `categories`, `annotations` with `bbox` [x, y, width, height].
+"""COCO detection files: `images`, `categories`, `annotations` with `bbox` [x, y, width, height] or a `segmentation`.
+
+A segmentation is a list of polygons, [x, y, x, y, ...] each, which are one area together, or a mask in runs, packed
+into text or not. Grading goes by it where there is one, else by the box; an import goes by the box alone.
 
 What COCO has no field for stands in the `attributes` of an annotation, as CVAT writes them. An annotation is known by
 its `id`, or where it has none by its place in the file, from 1. Its field `key`, if there is one, pairs it in grading.
@@ -12,6 +15,7 @@ Without it, every image counts as labelled for the categories that the file decl
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +24,8 @@ from pydantic import BaseModel, Field
 from harness.base.documents import checked, read_json
 from harness.base.errors import HarnessError, ReferenceSetError
 from harness.formats import AnnotationFile, Format
-from harness.formats.document import Box, Document, Image, Shape, file_name
+from harness.formats.document import Box, Document, Image, Record, Shape, file_name, read_each
+from harness.formats.drawings import bitmap_of_runs, pairs, runs_of_text
 from harness.formats.labels import (
     UnitBox,
     by_kind,
@@ -30,11 +35,13 @@ from harness.formats.labels import (
     only_file,
     photo_folders,
     placed_record,
+    refuse_skipped,
     shape_record,
 )
 from harness.references.exporting import FileExtension, ImageExtension
 from harness.references.files import BibLabels, BoxOrigin, FaceIdentities, FaceLabels, Size
 from harness.references.importing import ImportedPhoto, ImportedSet
+from harness.scoring.shapes import Drawing, mask, polygon
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Id = int | str
@@ -59,10 +66,22 @@ class _Category(BaseModel):
 class _Annotation(BaseModel):
     image_id: Id
     category_id: Id
-    bbox: tuple[Number, Number, Number, Number]
+    bbox: tuple[Number, Number, Number, Number] | None = None
+    segmentation: Any = None
     id: Id | None = None
     key: Any = None
     attributes: dict[str, Any] = {}
+
+
+class _Runs(BaseModel):
+    """A mask: `size` is height and width."""
+
+    size: tuple[Size, Size]
+    counts: str | list[Annotated[int, Field(strict=True)]]
+
+
+class _Rings(BaseModel):
+    rings: list[list[Number]]
 
 
 class _Coco(BaseModel):
@@ -86,7 +105,9 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     """A COCO file, or a folder with exactly one; photos are found beside it or in `images/`."""
     file = only_file(path, ".json", "COCO")
     coco = checked(_Coco, read_json(file, ReferenceSetError), str(file), ReferenceSetError)
+    coco = coco.model_copy(update={"annotations": [_box_alone(annotation) for annotation in coco.annotations]})
     document = _document(coco, file, ReferenceSetError)
+    refuse_skipped(document.images)
     folders, kinds = photo_folders(file, photos), kinds_in(document.labels)
     found = []
     for image, given in zip(document.images, coco.images, strict=True):
@@ -104,31 +125,69 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
 
 def _document(coco: _Coco, file: Path, error: type[HarnessError]) -> Document:
     labels = {category.id: category.name for category in coco.categories}
-    drawn: dict[Id, list[Shape]] = {image.id: [] for image in coco.images}
-    if len(drawn) != len(coco.images):
+    records: dict[Id, list[Record]] = {image.id: [] for image in coco.images}
+    if len(records) != len(coco.images):
         raise error(f"{file}: images: two of them have the same id")
     for place, annotation in enumerate(coco.annotations):
         where = f"{file}: annotations.{place}"
-        if annotation.image_id not in drawn:
+        if annotation.image_id not in records:
             raise error(f"{where}.image_id: no image {annotation.image_id!r}")
         if annotation.category_id not in labels:
             raise error(f"{where}.category_id: no category {annotation.category_id!r}")
-        shape = Shape(
-            id=str(place + 1 if annotation.id is None else annotation.id),
-            label=labels[annotation.category_id],
-            box=Box.of_size(annotation.bbox, f"{where}.bbox", error),
-            where=where,
-            attributes=annotation.attributes,
-            key=annotation.key,
-            label_field=".category_id",
-            box_field=".bbox",
-        )
-        drawn[annotation.image_id].append(shape)
+        id = str(place + 1 if annotation.id is None else annotation.id)
+        records[annotation.image_id].append(Record(id, "annotation", where, annotation))
     images = (
-        Image(image.file_name, f"{file}: images.{place}", _size(image), tuple(drawn[image.id]))
+        Image(
+            image.file_name,
+            f"{file}: images.{place}",
+            _size(image),
+            *read_each(records[image.id], partial(_shape, labels=labels, size=_size(image), error=error), error),
+        )
         for place, image in enumerate(coco.images)
     )
     return Document(tuple(images), frozenset(labels.values()))
+
+
+def _shape(record: Record, labels: dict[Id, str], size: tuple[int, int] | None, error: type[HarnessError]) -> Shape:
+    annotation, where = record.content, record.where
+    drawing = _drawing(annotation.segmentation, size, f"{where}.segmentation", error)
+    box = annotation.bbox or (drawing.box if drawing else None)
+    if box is None:
+        raise error(f"{where}.bbox: not there")
+    return Shape(
+        id=record.id,
+        label=labels[annotation.category_id],
+        box=Box.of_size(box, f"{where}.bbox", error),
+        where=where,
+        attributes=annotation.attributes,
+        key=annotation.key,
+        label_field=".category_id",
+        box_field=".bbox",
+        drawing=drawing,
+    )
+
+
+def _drawing(segmentation: Any, size: tuple[int, int] | None, where: str, error: type[HarnessError]) -> Drawing | None:
+    """What a segmentation says. Tools that know only boxes write an empty one."""
+    try:
+        if isinstance(segmentation, dict):
+            return _mask(checked(_Runs, segmentation, where, error), size)
+        rings = checked(_Rings, {"rings": segmentation or []}, where, error).rings
+        return polygon([pairs(ring) for ring in rings if ring]) if any(rings) else None
+    except ValueError as cause:
+        raise error(f"{where}: {cause}") from cause
+
+
+def _mask(runs: _Runs, size: tuple[int, int] | None) -> Drawing:
+    height, width = runs.size
+    if size not in (None, (width, height)):
+        raise ValueError(f"a mask of {width} x {height} on an image of {size[0]} x {size[1]}")
+    counts = runs_of_text(runs.counts) if isinstance(runs.counts, str) else runs.counts
+    return mask(bitmap_of_runs(counts, (width, height), by_column=True))
+
+
+def _box_alone(annotation: _Annotation) -> _Annotation:
+    return annotation.model_copy(update={"segmentation": None})
 
 
 def _size(image: _Image) -> tuple[int, int] | None:

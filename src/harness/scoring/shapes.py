@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import shapely
@@ -24,6 +25,7 @@ from shapely.geometry.base import BaseGeometry
 from harness.scoring.boxes import Bools, Boxes, Floats, Ints, Regions, iou
 
 Point = tuple[float, float]
+Geometry: TypeAlias = BaseGeometry
 
 #: Corners of a quarter of a circle: of an ellipse that somebody drew, and of the disc around a point.
 _ELLIPSE_CORNERS, _DISC_CORNERS = 32, 16
@@ -40,8 +42,14 @@ class Drawing:
     """
 
     kind: str
-    geometry: BaseGeometry
+    geometry: Geometry
     image_side: float | None = None
+
+    @classmethod
+    def of_box(cls, xywh: tuple[float, float, float, float]) -> Drawing:
+        """An upright box beside other shapes."""
+        x, y, w, h = xywh
+        return cls("box", shapely.box(x, y, x + w, y + h))
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -49,7 +57,12 @@ class Drawing:
         left, top, right, bottom = self.geometry.bounds
         return (left, top, right - left, bottom - top)
 
-    def region(self, radius: float) -> BaseGeometry:
+    @property
+    def parts(self) -> int:
+        """How many points, lines or areas it has."""
+        return int(shapely.get_num_geometries(self.geometry))
+
+    def region(self, radius: float) -> Geometry:
         """The area that it is compared by; `radius` is that of points and lines, as a share of the image's side."""
         if self.image_side is None:
             return self.geometry
@@ -119,20 +132,27 @@ def mask(bitmap: Bools, left: int = 0, top: int = 0) -> Drawing:
     return Drawing("mask", shapely.union_all(runs))
 
 
-def lines_of(geometry: BaseGeometry) -> list[tuple[list[Point], bool]]:
-    """The lines to draw it with: the points of each, and whether it is closed."""
+def left_and_added(expected: Drawing, drawn: Drawing, radius: float) -> tuple[float, float]:
+    """The share of the expected area that is not covered, and the share of the drawn area that is not expected."""
+    a, b = expected.region(radius), drawn.region(radius)
+    common = a.intersection(b).area
+    return (1 - common / a.area if a.area else 0.0, 1 - common / b.area if b.area else 0.0)
+
+
+def furthest(a: Drawing, b: Drawing) -> float:
+    """How far from the other the point of either is that is furthest from it."""
+    return float(shapely.hausdorff_distance(a.geometry, b.geometry))
+
+
+def lines_of(geometry: Geometry, by: float = 0.0) -> list[tuple[list[Point], bool]]:
+    """The lines to draw it with, the points of each and whether it is closed; corners that matter less than `by` go."""
     found: list[tuple[list[Point], bool]] = []
-    for part in shapely.get_parts(geometry).tolist():
+    for part in shapely.get_parts(geometry.simplify(by) if by else geometry).tolist():
         if part.geom_type == "Polygon":
             found += [(list(ring.coords), True) for ring in (part.exterior, *part.interiors)]
         else:
             found.append((list(part.coords), False))
     return found
-
-
-def simplified(geometry: BaseGeometry, by: float) -> BaseGeometry:
-    """The same shape with fewer corners, none of them further off than `by`."""
-    return geometry.simplify(by)
 
 
 def boxes_around(regions: Regions) -> Floats:
@@ -172,7 +192,7 @@ def _regions(boxes: Boxes, rows: Ints) -> Regions:
     return upright if boxes.regions is None else np.where(_has_region(boxes, rows), boxes.regions[rows], upright)
 
 
-def _ring(ring: Sequence[Point]) -> BaseGeometry:
+def _ring(ring: Sequence[Point]) -> Geometry:
     if len(ring) < 3:
         raise ValueError(f"a polygon of {len(ring)} points; expected 3 or more")
     area = shapely.polygons(_checked(ring))
@@ -190,6 +210,8 @@ def _checked(places: Sequence[Point]) -> Floats:
 
 def _turned(corners: Sequence[Point], centre: Point, degrees: float) -> list[Point]:
     """Corners around the origin, turned clockwise (down is positive) and moved to the centre."""
+    if not math.isfinite(degrees):
+        raise ValueError(f"a rotation by {degrees:g}; expected degrees")
     (x, y), turn = centre, math.radians(degrees)
     cos, sin = math.cos(turn), math.sin(turn)
     return [(x + dx * cos - dy * sin, y + dx * sin + dy * cos) for dx, dy in corners]
