@@ -307,6 +307,12 @@ class TestShapesAreNotImported:
         (bibs,) = store.contents().bibs.photos.values()
         assert [(box.x * 200, box.y * 100) for box in bibs.boxes] == [pytest.approx((20, 50))]
 
+    def test_coco_takes_a_turned_box_as_upright_as_before(self, tmp_path: Path) -> None:
+        file = source(tmp_path / "source", "coco")
+        turned = COCO["annotations"][0] | {"attributes": {"rotation": 30.0}}
+        file.write_text(json.dumps(COCO | {"annotations": [turned]}))
+        assert import_labels(LabelStore(tmp_path / "set"), "coco", file).bibs == 1
+
     def test_coco_needs_a_box(self, tmp_path: Path) -> None:
         file = source(tmp_path / "source", "coco")
         shape = {"image_id": 1, "category_id": 1, "segmentation": [[1, 1, 9, 1, 9, 9]]}

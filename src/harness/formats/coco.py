@@ -1,7 +1,8 @@
 """COCO detection files: `images`, `categories`, `annotations` with `bbox` [x, y, width, height] or a `segmentation`.
 
 A segmentation is a list of polygons, [x, y, x, y, ...] each, which are one area together, or a mask in runs, packed
-into text or not. Grading goes by it where there is one, else by the box; an import goes by the box alone.
+into text or not. Grading goes by it where there is one, else by the box, turned clockwise by the attribute `rotation`,
+which CVAT writes in degrees. An import goes by the upright box alone.
 
 What COCO has no field for stands in the `attributes` of an annotation, as CVAT writes them. An annotation is known by
 its `id`, or where it has none by its place in the file, from 1. Its field `key`, if there is one, pairs it in grading.
@@ -41,7 +42,7 @@ from harness.formats.labels import (
 from harness.references.exporting import FileExtension, ImageExtension
 from harness.references.files import BibLabels, BoxOrigin, FaceIdentities, FaceLabels, Size
 from harness.references.importing import ImportedPhoto, ImportedSet
-from harness.scoring.shapes import Drawing, mask, polygon
+from harness.scoring.shapes import Drawing, mask, polygon, turned_box
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Id = int | str
@@ -105,8 +106,7 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     """A COCO file, or a folder with exactly one; photos are found beside it or in `images/`."""
     file = only_file(path, ".json", "COCO")
     coco = checked(_Coco, read_json(file, ReferenceSetError), str(file), ReferenceSetError)
-    coco = coco.model_copy(update={"annotations": [_box_alone(annotation) for annotation in coco.annotations]})
-    document = _document(coco, file, ReferenceSetError)
+    document = _document(coco, file, ReferenceSetError, boxes_alone=True)
     refuse_skipped(document.images)
     folders, kinds = photo_folders(file, photos), kinds_in(document.labels)
     found = []
@@ -123,7 +123,7 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     return ImportedSet(tuple(found), FaceIdentities(**whole.identities.model_dump()))
 
 
-def _document(coco: _Coco, file: Path, error: type[HarnessError]) -> Document:
+def _document(coco: _Coco, file: Path, error: type[HarnessError], boxes_alone: bool = False) -> Document:
     labels = {category.id: category.name for category in coco.categories}
     records: dict[Id, list[Record]] = {image.id: [] for image in coco.images}
     if len(records) != len(coco.images):
@@ -136,27 +136,31 @@ def _document(coco: _Coco, file: Path, error: type[HarnessError]) -> Document:
             raise error(f"{where}.category_id: no category {annotation.category_id!r}")
         id = str(place + 1 if annotation.id is None else annotation.id)
         records[annotation.image_id].append(Record(id, "annotation", where, annotation))
+
+    def read_shape(record: Record, size: tuple[int, int] | None) -> Shape:
+        drawing = None if boxes_alone else _drawing(record.content, size, record.where, error)
+        return _shape(record, labels[record.content.category_id], drawing, error)
+
     images = (
         Image(
             image.file_name,
             f"{file}: images.{place}",
             _size(image),
-            *read_each(records[image.id], partial(_shape, labels=labels, size=_size(image), error=error), error),
+            *read_each(records[image.id], partial(read_shape, size=_size(image)), error),
         )
         for place, image in enumerate(coco.images)
     )
     return Document(tuple(images), frozenset(labels.values()))
 
 
-def _shape(record: Record, labels: dict[Id, str], size: tuple[int, int] | None, error: type[HarnessError]) -> Shape:
+def _shape(record: Record, label: str, drawing: Drawing | None, error: type[HarnessError]) -> Shape:
     annotation, where = record.content, record.where
-    drawing = _drawing(annotation.segmentation, size, f"{where}.segmentation", error)
     box = annotation.bbox or (drawing.box if drawing else None)
     if box is None:
         raise error(f"{where}.bbox: not there")
     return Shape(
         id=record.id,
-        label=labels[annotation.category_id],
+        label=label,
         box=Box.of_size(box, f"{where}.bbox", error),
         where=where,
         attributes=annotation.attributes,
@@ -167,13 +171,16 @@ def _shape(record: Record, labels: dict[Id, str], size: tuple[int, int] | None, 
     )
 
 
-def _drawing(segmentation: Any, size: tuple[int, int] | None, where: str, error: type[HarnessError]) -> Drawing | None:
-    """What a segmentation says. Tools that know only boxes write an empty one."""
+def _drawing(
+    annotation: _Annotation, size: tuple[int, int] | None, where: str, error: type[HarnessError]
+) -> Drawing | None:
+    """What the segmentation says, which tools that know only boxes leave empty, or else the box if it is turned."""
+    given, where = annotation.segmentation, f"{where}.segmentation"
     try:
-        if isinstance(segmentation, dict):
-            return _mask(checked(_Runs, segmentation, where, error), size)
-        rings = checked(_Rings, {"rings": segmentation or []}, where, error).rings
-        return polygon([pairs(ring) for ring in rings if ring]) if any(rings) else None
+        if isinstance(given, dict):
+            return _mask(checked(_Runs, given, where, error), size)
+        rings = [ring for ring in checked(_Rings, {"rings": given or []}, where, error).rings if ring]
+        return polygon([pairs(ring) for ring in rings]) if rings else _turned(annotation)
     except ValueError as cause:
         raise error(f"{where}: {cause}") from cause
 
@@ -186,8 +193,12 @@ def _mask(runs: _Runs, size: tuple[int, int] | None) -> Drawing:
     return mask(bitmap_of_runs(counts, (width, height), by_column=True))
 
 
-def _box_alone(annotation: _Annotation) -> _Annotation:
-    return annotation.model_copy(update={"segmentation": None})
+def _turned(annotation: _Annotation) -> Drawing | None:
+    degrees = annotation.attributes.get("rotation")
+    if annotation.bbox is None or isinstance(degrees, bool) or not isinstance(degrees, int | float) or not degrees:
+        return None
+    x, y, w, h = annotation.bbox
+    return turned_box((x, y, x + w, y + h), degrees)
 
 
 def _size(image: _Image) -> tuple[int, int] | None:
