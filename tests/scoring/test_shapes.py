@@ -93,6 +93,8 @@ class TestAreas:
             (lambda: points([], SIZE), "no points; expected one or more"),
             (lambda: points([(math.inf, 0)], SIZE), "a point at inf, 0"),
             (lambda: mask(np.zeros((3, 3), dtype=bool)), "a mask without a pixel"),
+            (lambda: mask(np.ones((3, 3), dtype=bool), left=10**20), r"a point at 1e\+20, 0; expected a place"),
+            (lambda: turned_box((0, 0, 5, 5), math.inf), "a rotation by inf; expected degrees"),
         ],
     )
     def test_what_is_no_shape_says_why(self, draw: Any, why: str) -> None:

@@ -16,7 +16,7 @@ from harness.scoring.boxes import Bools
 from harness.scoring.shapes import Drawing, Point, mask
 
 #: No picture has as many pixels; a file that says so would fill the memory.
-MOST_PIXELS = 1 << 28
+MOST_PIXELS = 1 << 27
 
 
 def pairs(numbers: Sequence[float]) -> list[Point]:

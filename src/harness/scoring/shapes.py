@@ -128,6 +128,7 @@ def mask(bitmap: Bools, left: int = 0, top: int = 0) -> Drawing:
     (rows, starts), (_, stops) = np.nonzero(steps == 1), np.nonzero(steps == -1)
     if not len(rows):
         raise ValueError("a mask without a pixel")
+    _checked([(left, top)])
     runs = shapely.box(starts + left, rows + top, stops + left, rows + top + 1)
     return Drawing("mask", shapely.union_all(runs))
 
