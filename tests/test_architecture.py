@@ -43,7 +43,7 @@ OWNERS = {
     "omegaconf": {"app", "composition", "config", "explaining"},
     "pytest": {"testing"},
     "cv2": {"pipeline", "references", "testing"},
-    "PIL": {"grading", "references", "tasks"},
+    "PIL": {"formats", "grading", "references", "tasks"},
     "jinja2": {"grading", "labeling", "report"},
     "matplotlib": {"references", "report", "tasks"},
     "pdfplumber": {"tasks"},
@@ -54,10 +54,11 @@ OWNERS = {
     "rapidocr": {"pipeline"},
     "insightface": {"pipeline"},
     "hotcoco": {"scoring"},
+    "shapely": {"scoring"},
 }
 
 #: Scoring is pure: nothing else of the outside may come in.
-SCORING_MAY_IMPORT = {"numpy", "scipy", "rapidfuzz", "hotcoco"}
+SCORING_MAY_IMPORT = {"numpy", "scipy", "rapidfuzz", "hotcoco", "shapely"}
 
 
 def part_of(module: str) -> str:

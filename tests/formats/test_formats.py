@@ -109,8 +109,8 @@ def choices() -> tuple[str, ...]:
 
 class TestRegistry:
     def test_the_formats_are_the_modules_of_the_folder(self) -> None:
-        assert list(formats()) == ["bnr", "coco", "cvat", "rbnr", "voc", "yolo"]
-        assert {name for name, format in formats().items() if format.annotations} == {"coco", "cvat", "voc"}
+        assert list(formats()) == ["bnr", "coco", "cvat", "labelme", "rbnr", "voc", "yolo"]
+        assert {name for name, format in formats().items() if format.annotations} == {"coco", "cvat", "labelme", "voc"}
 
     def test_the_command_offers_every_format_that_can_be_imported(self) -> None:
         assert choices() == tuple(import_formats()) == ("bnr", "coco", "cvat", "rbnr", "voc", "yolo")
@@ -178,9 +178,13 @@ class TestOneReader:
             ("voc", ("<xmin>20", "<xmin>x"), "object 1: bndbox/xmin: expected a number, got 'x'"),
             ("cvat", ('xbr="50"', 'xbr="5"'), "image 1, box 1: not a box: left 20"),
             ("cvat", ('label="face" ', ""), "image 1, box 2: label: not there"),
-            ("cvat", ('label="face" ', 'label="face" rotation="3" '), "image 1, box 2: rotation: only upright boxes"),
             ("cvat", ("<meta>", "<track/><meta>"), "<track>: this is CVAT for video"),
-            ("cvat", ("</image>", "<mask/></image>"), "image 1: <mask>: only boxes can be graded or imported"),
+            ("cvat", ("</image>", '<mask label="bib"/></image>'), "image 1, mask 3: left: not there"),
+            (
+                "cvat",
+                ("</image>", '<cuboid label="bib"/></image>'),
+                "image 1, cuboid 3: a <cuboid> cannot be graded or",
+            ),
         ],
     )
     def test_what_is_wrong_is_said_in_the_same_words_with_each_callers_own_error(
@@ -191,7 +195,7 @@ class TestOneReader:
         file.write_text(file.read_text().replace(*change, 1))
         uses: list[tuple[type[HarnessError], Callable[[], Any]]] = [
             (ReferenceSetError, lambda: import_labels(LabelStore(tmp_path / "set"), name, file)),
-            (GradingError, lambda: read_submission(file)),
+            (GradingError, lambda: read_submission(file, strict=True)),
         ]
         said = []
         for error, use in uses:
@@ -206,7 +210,11 @@ class TestOneReader:
         [
             ("a.xml", "<dataset/>", r"<dataset>: neither Pascal VOC \(<annotation>\) nor CVAT \(<annotations>\)"),
             ("a.cvat", "<dataset/>", "<dataset>: neither Pascal VOC"),
-            ("a.json", "[]", r"not COCO \(an object with images, categories and annotations\)"),
+            (
+                "a.json",
+                "[]",
+                r"neither COCO \(an object with images, categories and annotations\) nor LabelMe \(an object with",
+            ),
             ("a.json", '{"images": []}', "categories: Field required"),
         ],
     )
@@ -258,6 +266,59 @@ class TestVocContract(OwnFormat):
 class TestCvatContract(OwnFormat):
     choice = "cvat"
     broken: ClassVar = {"not XML": ("<annotations>", ""), "outside of the photo": ('xbr="50"', 'xbr="500"')}
+
+
+class TestShapesAreNotImported:
+    """A reference set has upright boxes alone: what grading takes as a shape is refused, or its box is taken."""
+
+    @pytest.mark.parametrize(
+        ("element", "message"),
+        [
+            (
+                '<box label="bib" xtl="1" ytl="1" xbr="9" ybr="9" rotation="30"/>',
+                "box 3: only upright boxes can be imported",
+            ),
+            ('<polygon label="bib" points="1,1;9,1;9,9"/>', "polygon 3: only upright boxes can be imported"),
+            (
+                '<mask label="bib" rle="0, 4" left="1" top="1" width="2" height="2"/>',
+                "mask 3: only upright boxes can be imported",
+            ),
+            ('<points label="bib" points="1,1"/>', "points 3: only upright boxes can be imported"),
+        ],
+    )
+    def test_cvat_refuses_them_by_name(self, tmp_path: Path, element: str, message: str) -> None:
+        file = source(tmp_path / "source", "cvat")
+        file.write_text(CVAT.replace("</image>", f"{element}</image>"))
+        with pytest.raises(ReferenceSetError, match=f"image 1, {message}"):
+            import_labels(LabelStore(tmp_path / "set"), "cvat", file)
+
+    def test_cvat_passes_over_tags_as_before(self, tmp_path: Path) -> None:
+        file = source(tmp_path / "source", "cvat")
+        file.write_text(CVAT.replace("</image>", '<tag label="rain"/></image>'))
+        assert import_labels(LabelStore(tmp_path / "set"), "cvat", file).bibs == 1
+
+    @pytest.mark.parametrize("segmentation", [[[1, 1, 9, 1, 9, 9]], "whatever", {"size": [1, 1], "counts": [7]}])
+    def test_coco_takes_the_box_whatever_the_segmentation_says(self, tmp_path: Path, segmentation: Any) -> None:
+        file = source(tmp_path / "source", "coco")
+        first, second = COCO["annotations"]
+        file.write_text(json.dumps(COCO | {"annotations": [first | {"segmentation": segmentation}, second]}))
+        store = LabelStore(tmp_path / "set")
+        import_labels(store, "coco", file)
+        (bibs,) = store.contents().bibs.photos.values()
+        assert [(box.x * 200, box.y * 100) for box in bibs.boxes] == [pytest.approx((20, 50))]
+
+    def test_coco_takes_a_turned_box_as_upright_as_before(self, tmp_path: Path) -> None:
+        file = source(tmp_path / "source", "coco")
+        turned = COCO["annotations"][0] | {"attributes": {"rotation": 30.0}}
+        file.write_text(json.dumps(COCO | {"annotations": [turned]}))
+        assert import_labels(LabelStore(tmp_path / "set"), "coco", file).bibs == 1
+
+    def test_coco_needs_a_box(self, tmp_path: Path) -> None:
+        file = source(tmp_path / "source", "coco")
+        shape = {"image_id": 1, "category_id": 1, "segmentation": [[1, 1, 9, 1, 9, 9]]}
+        file.write_text(json.dumps(COCO | {"annotations": [shape]}))
+        with pytest.raises(ReferenceSetError, match=r"annotations\.0\.bbox: not there"):
+            import_labels(LabelStore(tmp_path / "set"), "coco", file)
 
 
 class TestCvat:

@@ -1,8 +1,8 @@
 """Grade a student's annotations, or those of a whole cohort, against a ground truth.
 
-GT and STUDENT are COCO files, CVAT files, or folders of Pascal VOC or other such files. A STUDENT folder with a file or
-a folder for each student is a cohort. With --out, the reports say why each point was lost; with --log, the grades are
-kept in MLflow, one run a student.
+GT and STUDENT are COCO files, CVAT files, or folders of Pascal VOC, LabelMe or other such files. A STUDENT folder with
+a file or a folder for each student is a cohort. Annotations that cannot be graded are skipped and listed. With --out,
+the reports say why each point was lost; with --log, the grades are kept in MLflow, one run a student.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("student", type=Path, metavar="STUDENT", help="a submission, or a folder with one a student")
     parser.add_argument("--rules", type=Path, metavar="YAML", help="match key, attributes, weights, beta, blend, ...")
     parser.add_argument("--overrides", type=Path, metavar="CSV", dest="words", help="scores that a trainer replaced")
-    parser.add_argument("--images", type=Path, metavar="DIR", help="folder of the images, to draw the boxes on")
+    parser.add_argument("--images", type=Path, metavar="DIR", help="folder of the images, to draw the shapes on")
+    parser.add_argument("--strict", action="store_true", help="refuse a file with annotations that cannot be graded")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where to write JSON, CSV and HTML")
     parser.add_argument("--log", action="store_true", help="keep the grades in MLflow")
     parser.add_argument("--cohort", metavar="NAME", help="what the runs are tagged with (default: STUDENT's name)")
@@ -45,7 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"{arguments.overrides[0]}: config overrides select the store of --log, which is not given")
     if arguments.cohort is not None:
         check_cohort_name(arguments.cohort)
-    job = GradingJob(arguments.ground_truth, arguments.student, arguments.rules, arguments.words, arguments.images)
+    job = GradingJob(
+        arguments.ground_truth,
+        arguments.student,
+        arguments.rules,
+        arguments.words,
+        arguments.images,
+        arguments.strict,
+    )
     submissions = students(arguments.student)
     if submissions is None:
         return _run_student(job, arguments)

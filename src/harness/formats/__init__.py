@@ -24,7 +24,7 @@ from harness.base.conf import ConfFolder, conf_folders, shown_path
 from harness.base.documents import number, read_json, read_xml
 from harness.base.errors import ConfigError, HarnessError, ReferenceSetError
 from harness.base.objects import import_named
-from harness.formats.document import Box, Document, Image, Shape
+from harness.formats.document import Box, Document, Image, Shape, Skipped
 from harness.formats.labels import find_photo, labels_of, only_file, photo_folders, placed_record
 from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
 from harness.references.importing import ImportedPhoto, ImportedSet, ImportSummary, import_set
@@ -45,6 +45,7 @@ __all__ = [
     "ImportedSet",
     "ReferenceSetError",
     "Shape",
+    "Skipped",
     "annotation_formats",
     "find_photo",
     "formats",
@@ -174,11 +175,17 @@ def read_annotations(file: Path, error: type[HarnessError]) -> Document:
 
 
 def is_per_image(file: Path, error: type[HarnessError]) -> bool:
-    """Whether a file is of a format that has a file for each image, so that a folder of them belongs together."""
+    """Whether a file is of a format that has a file for each image, so that a folder of them belongs together.
+
+    One that cannot be parsed is not known to be; whoever reads it then says what is wrong with it.
+    """
     offered = [format for _, format in _candidates(file) if format.per_image]
     if not offered:
         return False
-    content = offered[0].load(file, error)
+    try:
+        content = offered[0].load(file, error)
+    except error:
+        return False
     return any(format.recognises(content) for format in offered)
 
 

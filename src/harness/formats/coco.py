@@ -1,4 +1,8 @@
-"""COCO detection files: `images`, `categories`, `annotations` with `bbox` [x, y, width, height].
+"""COCO detection files: `images`, `categories`, `annotations` with `bbox` [x, y, width, height] or a `segmentation`.
+
+A segmentation is a list of polygons, [x, y, x, y, ...] each, which are one area together, or a mask in runs, packed
+into text or not. Grading goes by it where there is one, else by the box, turned clockwise by the attribute `rotation`,
+which CVAT writes in degrees. An import goes by the upright box alone.
 
 What COCO has no field for stands in the `attributes` of an annotation, as CVAT writes them. An annotation is known by
 its `id`, or where it has none by its place in the file, from 1. Its field `key`, if there is one, pairs it in grading.
@@ -12,6 +16,7 @@ Without it, every image counts as labelled for the categories that the file decl
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +25,8 @@ from pydantic import BaseModel, Field
 from harness.base.documents import checked, read_json
 from harness.base.errors import HarnessError, ReferenceSetError
 from harness.formats import AnnotationFile, Format
-from harness.formats.document import Box, Document, Image, Shape, file_name
+from harness.formats.document import Box, Document, Image, Record, Shape, file_name, read_each
+from harness.formats.drawings import bitmap_of_runs, pairs, runs_of_text
 from harness.formats.labels import (
     UnitBox,
     by_kind,
@@ -30,11 +36,13 @@ from harness.formats.labels import (
     only_file,
     photo_folders,
     placed_record,
+    refuse_skipped,
     shape_record,
 )
 from harness.references.exporting import FileExtension, ImageExtension
 from harness.references.files import BibLabels, BoxOrigin, FaceIdentities, FaceLabels, Size
 from harness.references.importing import ImportedPhoto, ImportedSet
+from harness.scoring.shapes import Drawing, mask, polygon, turned_box
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Id = int | str
@@ -59,10 +67,22 @@ class _Category(BaseModel):
 class _Annotation(BaseModel):
     image_id: Id
     category_id: Id
-    bbox: tuple[Number, Number, Number, Number]
+    bbox: tuple[Number, Number, Number, Number] | None = None
+    segmentation: Any = None
     id: Id | None = None
     key: Any = None
     attributes: dict[str, Any] = {}
+
+
+class _Runs(BaseModel):
+    """A mask: `size` is height and width."""
+
+    size: tuple[Size, Size]
+    counts: str | list[Annotated[int, Field(strict=True)]]
+
+
+class _Rings(BaseModel):
+    rings: list[list[Number]]
 
 
 class _Coco(BaseModel):
@@ -86,7 +106,8 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     """A COCO file, or a folder with exactly one; photos are found beside it or in `images/`."""
     file = only_file(path, ".json", "COCO")
     coco = checked(_Coco, read_json(file, ReferenceSetError), str(file), ReferenceSetError)
-    document = _document(coco, file, ReferenceSetError)
+    document = _document(coco, file, ReferenceSetError, boxes_alone=True)
+    refuse_skipped(document.images)
     folders, kinds = photo_folders(file, photos), kinds_in(document.labels)
     found = []
     for image, given in zip(document.images, coco.images, strict=True):
@@ -102,33 +123,82 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     return ImportedSet(tuple(found), FaceIdentities(**whole.identities.model_dump()))
 
 
-def _document(coco: _Coco, file: Path, error: type[HarnessError]) -> Document:
+def _document(coco: _Coco, file: Path, error: type[HarnessError], boxes_alone: bool = False) -> Document:
     labels = {category.id: category.name for category in coco.categories}
-    drawn: dict[Id, list[Shape]] = {image.id: [] for image in coco.images}
-    if len(drawn) != len(coco.images):
+    records: dict[Id, list[Record]] = {image.id: [] for image in coco.images}
+    if len(records) != len(coco.images):
         raise error(f"{file}: images: two of them have the same id")
     for place, annotation in enumerate(coco.annotations):
         where = f"{file}: annotations.{place}"
-        if annotation.image_id not in drawn:
+        if annotation.image_id not in records:
             raise error(f"{where}.image_id: no image {annotation.image_id!r}")
         if annotation.category_id not in labels:
             raise error(f"{where}.category_id: no category {annotation.category_id!r}")
-        shape = Shape(
-            id=str(place + 1 if annotation.id is None else annotation.id),
-            label=labels[annotation.category_id],
-            box=Box.of_size(annotation.bbox, f"{where}.bbox", error),
-            where=where,
-            attributes=annotation.attributes,
-            key=annotation.key,
-            label_field=".category_id",
-            box_field=".bbox",
-        )
-        drawn[annotation.image_id].append(shape)
+        id = str(place + 1 if annotation.id is None else annotation.id)
+        records[annotation.image_id].append(Record(id, "annotation", where, annotation))
+
+    def read_shape(record: Record, size: tuple[int, int] | None) -> Shape:
+        drawing = None if boxes_alone else _drawing(record.content, size, record.where, error)
+        return _shape(record, labels[record.content.category_id], drawing, error)
+
     images = (
-        Image(image.file_name, f"{file}: images.{place}", _size(image), tuple(drawn[image.id]))
+        Image(
+            image.file_name,
+            f"{file}: images.{place}",
+            _size(image),
+            *read_each(records[image.id], partial(read_shape, size=_size(image)), error),
+        )
         for place, image in enumerate(coco.images)
     )
     return Document(tuple(images), frozenset(labels.values()))
+
+
+def _shape(record: Record, label: str, drawing: Drawing | None, error: type[HarnessError]) -> Shape:
+    annotation, where = record.content, record.where
+    box = annotation.bbox or (drawing.box if drawing else None)
+    if box is None:
+        raise error(f"{where}.bbox: not there")
+    return Shape(
+        id=record.id,
+        label=label,
+        box=Box.of_size(box, f"{where}.bbox", error),
+        where=where,
+        attributes=annotation.attributes,
+        key=annotation.key,
+        label_field=".category_id",
+        box_field=".bbox",
+        drawing=drawing,
+    )
+
+
+def _drawing(
+    annotation: _Annotation, size: tuple[int, int] | None, where: str, error: type[HarnessError]
+) -> Drawing | None:
+    """What the segmentation says, which tools that know only boxes leave empty, or else the box if it is turned."""
+    given, where = annotation.segmentation, f"{where}.segmentation"
+    try:
+        if isinstance(given, dict):
+            return _mask(checked(_Runs, given, where, error), size)
+        rings = [ring for ring in checked(_Rings, {"rings": given or []}, where, error).rings if ring]
+        return polygon([pairs(ring) for ring in rings]) if rings else _turned(annotation)
+    except ValueError as cause:
+        raise error(f"{where}: {cause}") from cause
+
+
+def _mask(runs: _Runs, size: tuple[int, int] | None) -> Drawing:
+    height, width = runs.size
+    if size not in (None, (width, height)):
+        raise ValueError(f"a mask of {width} x {height} on an image of {size[0]} x {size[1]}")
+    counts = runs_of_text(runs.counts) if isinstance(runs.counts, str) else runs.counts
+    return mask(bitmap_of_runs(counts, (width, height), by_column=True))
+
+
+def _turned(annotation: _Annotation) -> Drawing | None:
+    degrees = annotation.attributes.get("rotation")
+    if annotation.bbox is None or isinstance(degrees, bool) or not isinstance(degrees, int | float) or not degrees:
+        return None
+    x, y, w, h = annotation.bbox
+    return turned_box((x, y, x + w, y + h), degrees)
 
 
 def _size(image: _Image) -> tuple[int, int] | None:

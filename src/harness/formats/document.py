@@ -1,20 +1,22 @@
-"""What an annotation file says, whichever format it has: images, and on each the boxes that somebody drew.
+"""What an annotation file says, whichever format it has: images, and on each the boxes and shapes that somebody drew.
 
 Coordinates are pixels. Nothing here knows bibs, faces or grades: `labels.py` makes labels of a reference set from a
 document, and grading makes annotations from it. A reader raises the error class that its caller gives it, with a text
-that names the file and the record.
+that names the file and the record. Where only a single annotation cannot be read, the reader lists it as skipped, and
+its caller decides: an import refuses the file, grading goes on without the annotation.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from harness.base.errors import HarnessError
+from harness.scoring.shapes import Drawing
 
 #: No picture is as wide as this; whoever writes such a number does not mean a place in it.
 _FAR = 1e9
@@ -64,7 +66,7 @@ class Box(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A labelled box.
+    """A labelled box, or the box around another labelled shape, which is its `drawing` then.
 
     `id` is the file's own, or the shape's place from 1. `key` is the file's own word for what belongs together across
     files. `where` names the record in errors; `label_field` and `box_field` are what follows it where the label or the
@@ -79,6 +81,30 @@ class Shape(NamedTuple):
     key: Any = None
     label_field: str = ""
     box_field: str = ""
+    drawing: Drawing | None = None
+
+
+class Skipped(NamedTuple):
+    """An annotation that cannot be read. `kind` is what the file calls it, `text` names its place and says why."""
+
+    id: str
+    kind: str
+    where: str
+    text: str
+
+    @property
+    def why(self) -> str:
+        """The text without the place."""
+        return self.text.removeprefix(self.where).lstrip(".:, ")
+
+
+class Record(NamedTuple):
+    """An annotation as it stands in a file: its id there, what the file calls it, its place, and what it says."""
+
+    id: str
+    kind: str
+    where: str
+    content: Any
 
 
 @dataclass(frozen=True)
@@ -89,6 +115,7 @@ class Image:
     where: str
     size: tuple[int, int] | None
     shapes: tuple[Shape, ...]
+    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,6 +124,22 @@ class Document:
 
     images: tuple[Image, ...]
     labels: frozenset[str] = frozenset()
+
+
+def read_each(
+    records: Iterable[Record], read: Callable[[Record], Shape], error: type[HarnessError]
+) -> tuple[tuple[Shape, ...], tuple[Skipped, ...]]:
+    """The shapes of an image, and those of its annotations that cannot be read."""
+    shapes: list[Shape] = []
+    skipped: list[Skipped] = []
+    for record in records:
+        try:
+            shapes.append(read(record))
+        except (error, ValueError) as cause:
+            said = str(cause)
+            text = said if said.startswith(record.where) else f"{record.where}: {said}"
+            skipped.append(Skipped(record.id, record.kind, record.where, text))
+    return tuple(shapes), tuple(skipped)
 
 
 def file_name(given: str) -> str:

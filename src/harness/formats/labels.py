@@ -72,6 +72,14 @@ def placed_record(shape: Shape, size: tuple[int, int], tolerance: float = TOLERA
     return shape_record(shape, unit_box(shape.box, size, f"{shape.where}{shape.box_field}", tolerance))
 
 
+def refuse_skipped(images: Iterable[Image], but: str = "") -> None:
+    """Refuse a file of which an annotation cannot be read; those of the kind `but` are no labels, and passed over."""
+    for image in images:
+        for skipped in image.skipped:
+            if skipped.kind != but:
+                raise ReferenceSetError(skipped.text)
+
+
 def kind_of(name: str, where: str) -> str:
     """`bib` or `face`, whatever the case; anything else is not ours."""
     kind = name.strip().lower()

@@ -13,8 +13,8 @@ from xml.etree.ElementTree import Element
 from harness.base.documents import number_of, read_xml, text_of
 from harness.base.errors import HarnessError, ReferenceSetError
 from harness.formats import AnnotationFile, Format
-from harness.formats.document import Box, Document, Image, Shape, file_name, flag_text, stated_size
-from harness.formats.labels import find_photo, kind_of, labels_of, photo_folders, placed_record
+from harness.formats.document import Box, Document, Image, Record, Shape, file_name, flag_text, read_each, stated_size
+from harness.formats.labels import find_photo, kind_of, labels_of, photo_folders, placed_record, refuse_skipped
 from harness.references.importing import ImportedPhoto, ImportedSet
 
 _EDGES = ("xmin", "ymin", "xmax", "ymax")
@@ -27,9 +27,11 @@ def read(root: Element, file: Path, error: type[HarnessError]) -> Document:
     size = None
     if root.find("size") is not None:
         size = stated_size(*(number_of(root, f"size/{side}", str(file), error) for side in ("width", "height")))
-    objects = enumerate(root.findall("object"), start=1)
-    shapes = tuple(_shape(item, place, f"{file}: object {place}", error) for place, item in objects)
-    return Document((Image(name, str(file), size, shapes),))
+    records = [
+        Record(str(place), "object", f"{file}: object {place}", item)
+        for place, item in enumerate(root.findall("object"), start=1)
+    ]
+    return Document((Image(name, str(file), size, *read_each(records, lambda record: _shape(record, error), error)),))
 
 
 def read_set(path: Path, photos: Path | None) -> ImportedSet:
@@ -38,6 +40,7 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     if not files:
         raise ReferenceSetError(f"{path}: no XML files here")
     images = [(file, image) for file in files for image in _FILES.read_file(file, ReferenceSetError).images]
+    refuse_skipped(image for _, image in images)
     kinds = {kind_of(shape.label, str(file)) for file, image in images for shape in image.shapes}
     return ImportedSet(tuple(_photo(file, image, photos, kinds) for file, image in images))
 
@@ -49,7 +52,8 @@ def _photo(file: Path, image: Image, photos: Path | None, kinds: set[str]) -> Im
     return ImportedPhoto(path=photo, where=image.where, **labels_of(records, kinds))
 
 
-def _shape(item: Element, place: int, where: str, error: type[HarnessError]) -> Shape:
+def _shape(record: Record, error: type[HarnessError]) -> Shape:
+    item, where = record.content, record.where
     label = text_of(item, "name", where, error)
     edges = [number_of(item, f"bndbox/{edge}", where, error) for edge in _EDGES]
     attributes = {
@@ -60,7 +64,7 @@ def _shape(item: Element, place: int, where: str, error: type[HarnessError]) -> 
     for attribute in item.findall("attributes/attribute"):
         attributes[attribute.findtext("name", "")] = (attribute.findtext("value") or "").strip()
     box = Box.of_edges(edges, f"{where}: bndbox", error)
-    return Shape(str(place), label, box, where, attributes, label_field=": name", box_field=": bndbox")
+    return Shape(record.id, label, box, where, attributes, label_field=": name", box_field=": bndbox")
 
 
 _FILES = AnnotationFile(

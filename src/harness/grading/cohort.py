@@ -74,4 +74,5 @@ def _row(graded: GradedSubmission) -> dict[str, Any]:
         "quality": round(report.quality, 3) if report.matched else None,
         **{name: None if (v := getattr(graded.skills, name)) is None else round(v, 3) for name in SKILLS},
         **{name: getattr(report, name) for name in ("matched", "missed", "extra", "overridden")},
+        "skipped": len(graded.student.skipped),
     }

@@ -34,19 +34,23 @@ from harness.tracking.sweeps import runs_page
 
 @dataclass(frozen=True)
 class GradingJob:
-    """What is to be graded, by which rules, with which overrides, and where the images are."""
+    """What is to be graded, by which rules, with which overrides, and where the images are.
+
+    Annotations that cannot be read are skipped, or refused with their file where `strict`.
+    """
 
     ground_truth: Path
     student: Path
     rules: Path | None = None
     overrides: Path | None = None
     images: Path | None = None
+    strict: bool = False
 
 
 def grade_student(job: GradingJob) -> GradedSubmission:
     """Grade one submission. Raises where it, or an override, cannot be used."""
     truth, rules, words = _given(job)
-    student = read_submission(job.student)
+    student = read_submission(job.student, job.strict)
     for word in words:
         if word.student not in ("", student.name):
             raise GradingError(f"{word.where}: student {word.student!r}: the student here is {student.name!r}")
@@ -64,7 +68,7 @@ def grade_cohort(job: GradingJob, submissions: dict[str, Path], name: str) -> Co
     for student, path in track(submissions.items(), "students"):
         own = [word.override for word in words if word.student == student]
         try:
-            graded.append(grade_submission(truth, read_submission(path), rules, own))
+            graded.append(grade_submission(truth, read_submission(path, job.strict), rules, own))
         except GradingError as error:
             failed[student] = str(error)
     graded.sort(key=lambda one: (-one.report.overall, one.student.name))
@@ -116,7 +120,7 @@ def check_cohort_name(name: str) -> None:
 
 def _given(job: GradingJob) -> tuple[Submission, GradingRules, Sequence[GivenOverride]]:
     rules, words = read_rules(job.rules), read_overrides(job.overrides)
-    truth = read_submission(job.ground_truth)
+    truth = read_submission(job.ground_truth, job.strict)
     if job.images is not None and not any((job.images / name).is_file() for name in truth.images):
         raise GradingError(f"{job.images}: none of the images of {job.ground_truth} is here")
     return truth, rules, words

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from harness.base.errors import GradingError
+from harness.formats import Skipped
 from harness.grading.submissions import Submission
 from harness.scoring import Annotation, GradeReport, GradingRules, ImageGrade, MatchGrade, Override, grade
 from harness.scoring.grade_reasons import Aspect, Loss, Skills, losses, points_lost, skills
@@ -28,6 +29,21 @@ class Item:
 
 
 @dataclass(frozen=True)
+class SkippedItem:
+    """An annotation of the `student` or of the `ground truth` that could not be read, and so is not in the grade.
+
+    `where` names its file, without the folder of the submission, and its record there.
+    """
+
+    side: str
+    image: str
+    annotation: str
+    kind: str
+    where: str
+    why: str
+
+
+@dataclass(frozen=True)
 class GradedSubmission:
     """A student's work beside the ground truth."""
 
@@ -44,6 +60,17 @@ class GradedSubmission:
     def points_lost(self) -> dict[Aspect, float]:
         """Where the points of the overall grade went."""
         return points_lost(self.report)
+
+    @cached_property
+    def skipped(self) -> tuple[SkippedItem, ...]:
+        """What could not be read on either side, that of the student first."""
+        sides = {"student": self.student, "ground truth": self.ground_truth}
+        return tuple(_skipped(side, given, *one) for side, given in sides.items() for one in given.skipped)
+
+    @property
+    def overall_if_counted(self) -> float:
+        """What the grade would be with the student's skipped annotations as extra and those of the truth as missed."""
+        return self.report.overall_with(missed=len(self.ground_truth.skipped), extra=len(self.student.skipped))
 
     @property
     def missed_cost(self) -> float:
@@ -70,6 +97,10 @@ class GradedSubmission:
         by_name = {name: getattr(self.skills, name) for name in ("localisation", "labels", "attributes")}
         metrics |= {f"grade/{name}": value for name, value in by_name.items() if value is not None}
         metrics |= {f"lost/{aspect.replace(' ', '_')}": points for aspect, points in self.points_lost.items()}
+        metrics |= {
+            "grade/skipped": float(len(self.student.skipped)),
+            "grade/skipped_truth": float(len(self.ground_truth.skipped)),
+        }
         for name, interval in self.report.intervals().items():
             metrics |= interval.logged(name)
         return metrics
@@ -84,6 +115,12 @@ def grade_submission(
     except ValueError as error:
         raise GradingError(f"{student.path} against {ground_truth.path}: {error}") from error
     return GradedSubmission(ground_truth, student, report)
+
+
+def _skipped(side: str, submission: Submission, image: str, one: Skipped) -> SkippedItem:
+    folder = submission.path.parent if submission.path.is_file() else submission.path
+    where = one.where.removeprefix(f"{folder}/")
+    return SkippedItem(side, image, one.id, one.kind, where, one.why)
 
 
 def _by_id(submission: Submission, image: str) -> Mapping[str, Annotation]:

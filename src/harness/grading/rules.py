@@ -37,6 +37,7 @@ class _Rules(BaseModel):
     blend: Number = 0.5
     min_iou: Number = 0.0
     ignore_case: bool = False
+    point_radius: Number = 0.02
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ from typing import Any
 from harness.base.texts import markdown_table, text_table
 from harness.grading.cohort import Cohort
 from harness.grading.graded import GradedSubmission
-from harness.grading.page import worst_first
+from harness.grading.page import skipped_words, worst_first
 from harness.scoring import ImageGrade
 from harness.scoring.format import rests_on
 
 _MOST_IMAGES = 20
+#: Skipped annotations that are named one by one.
+_MOST_SKIPPED = 5
 _IMAGE_COLUMNS = ("image", "matched", "missed", "extra", "original", "final")
 
 
@@ -24,6 +26,7 @@ def grade_text(graded: GradedSubmission) -> str:
     lines += [f"  {line}" for line in _images_table(images).splitlines()]
     lines += [f"  ... and {more:,} images that lost less"] if more else []
     lines += ["", *(f"  {name:<14} {value}" for name, value in _facts(graded).items())]
+    lines += [f"    {line}" for line in _skipped(graded)]
     return "\n".join(lines)
 
 
@@ -41,7 +44,8 @@ def grade_markdown(graded: GradedSubmission) -> str:
     """The description of a student's run."""
     facts = markdown_table(("", ""), list(_facts(graded).items()))
     images = markdown_table(_IMAGE_COLUMNS, [_image_row(image) for image in _images(graded)], decimals=1)
-    return f"**{graded.student.name}** beside `{graded.ground_truth.name}`.\n\n{facts}\n\n{images}"
+    skipped = "".join(f"\n- skipped: {line}" for line in _skipped(graded))
+    return f"**{graded.student.name}** beside `{graded.ground_truth.name}`.\n\n{facts}\n{skipped}\n\n{images}"
 
 
 def cohort_markdown(cohort: Cohort) -> str:
@@ -73,7 +77,18 @@ def _image_row(image: ImageGrade) -> list[Any]:
     return [image.image, len(image.matched), len(image.missed), len(image.extra), *means]
 
 
+def _skipped(graded: GradedSubmission) -> list[str]:
+    """The first of the annotations that were skipped, and how many more there are."""
+    shown = [f"{item.side}: {item.where}: {item.why}" for item in graded.skipped[:_MOST_SKIPPED]]
+    more = len(graded.skipped) - len(shown)
+    return shown + ([f"... and {more:,} more; grade.json has all"] if more else [])
+
+
 def _facts(graded: GradedSubmission) -> dict[str, str]:
+    return _grade_facts(graded) | ({"skipped": skipped_words(graded)} if graded.skipped else {})
+
+
+def _grade_facts(graded: GradedSubmission) -> dict[str, str]:
     report = graded.report
     if not report.matched + report.missed + report.extra:
         return {"overall": "n/a, there is nothing to grade"}

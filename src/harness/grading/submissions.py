@@ -1,7 +1,10 @@
 """The annotations that somebody made, in any format that `harness.formats` can grade: a file, or a folder of them.
 
-An image is known by its file name, without folders: that is what both sides share. Boxes are in pixels. Attributes are
-text; a yes or no is `true` or `false`, whichever way a format writes it.
+An image is known by its file name, without folders: that is what both sides share. Boxes and shapes are in pixels.
+Attributes are text; a yes or no is `true` or `false`, whichever way a format writes it.
+
+An annotation that cannot be read is skipped: it is neither graded nor counted as missed or extra, and is listed with
+the reason. Where every annotation would be skipped, or the caller is strict, the submission is refused.
 """
 
 from __future__ import annotations
@@ -15,18 +18,19 @@ from typing import Any
 from harness.base.errors import ConfigError, GradingError
 from harness.base.garbage import no_collection
 from harness.formats import annotation_formats, is_per_image, read_annotations
-from harness.formats.document import Image, Shape, file_name
+from harness.formats.document import Image, Shape, Skipped, file_name
 from harness.scoring import Annotation
 
 
 @dataclass(frozen=True)
 class AnnotatedImage:
-    """One image of a file: where its record stands, its size if that is said, and what was drawn on it."""
+    """One image of a file: where its record stands, its size if that is said, what is drawn on it, what was skipped."""
 
     name: str
     where: str
     size: tuple[int, int] | None
     annotations: tuple[Annotation, ...]
+    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,18 @@ class Submission:
         """As the scoring takes them."""
         return {name: image.annotations for name, image in self.images.items()}
 
+    @property
+    def skipped(self) -> list[tuple[str, Skipped]]:
+        """What could not be read, each with the name of its image."""
+        return [(name, skipped) for name, image in self.images.items() for skipped in image.skipped]
 
-def read_submission(path: Path) -> Submission:
-    """Read a file of annotations, or all such files in a folder."""
+
+def read_submission(path: Path, strict: bool = False) -> Submission:
+    """Read a file of annotations, or all such files in a folder.
+
+    An annotation that cannot be read is an error where `strict`. So is always a submission of which every annotation
+    would be skipped: its grade would rest on nothing.
+    """
     files = annotation_files(path)
     if not files:
         expected = ", ".join(f"{title} ({format.suffix})" for title, format in annotation_formats())
@@ -55,7 +68,13 @@ def read_submission(path: Path) -> Submission:
     digest = hashlib.sha256()
     for file in files:
         digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return Submission(path.stem if path.is_file() else path.name, path, images, digest.hexdigest())
+    submission = Submission(path.stem if path.is_file() else path.name, path, images, digest.hexdigest())
+    skipped = [one.text for _, one in submission.skipped]
+    if skipped and strict:
+        raise GradingError(skipped[0])
+    if skipped and not any(submission.annotations.values()):
+        raise GradingError(f"{path}: none of its annotations ({len(skipped)}) can be graded; the first: {skipped[0]}")
+    return submission
 
 
 def annotation_files(path: Path) -> list[Path]:
@@ -72,7 +91,7 @@ def annotation_files(path: Path) -> list[Path]:
 def students(path: Path) -> dict[str, Path] | None:
     """The submissions in a folder, one a file or folder in it, by name; None where `path` is itself a submission.
 
-    A folder with files right in it that have one image each, as those of Pascal VOC, is one submission.
+    A folder with files right in it that have one image each, as those of Pascal VOC and LabelMe, is one submission.
     """
     if not path.is_dir():
         return None
@@ -104,7 +123,8 @@ def attribute_text(value: Any, where: str) -> str:
 
 
 def _annotated(image: Image) -> AnnotatedImage:
-    return AnnotatedImage(file_name(image.name), image.where, image.size, tuple(map(_annotation, image.shapes)))
+    annotations = tuple(map(_annotation, image.shapes))
+    return AnnotatedImage(file_name(image.name), image.where, image.size, annotations, image.skipped)
 
 
 def _annotation(shape: Shape) -> Annotation:
@@ -114,7 +134,8 @@ def _annotation(shape: Shape) -> Annotation:
         if value is not None
     }
     key = None if shape.key is None else attribute_text(shape.key, f"{shape.where}.key")
-    return Annotation(shape.id, shape.label, shape.box.xywh, attributes, key)
+    box = shape.drawing.box if shape.drawing else shape.box.xywh
+    return Annotation(shape.id, shape.label, box, attributes, key, shape.drawing)
 
 
 def _suffixes() -> set[str]:

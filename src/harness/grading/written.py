@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import GradingError
-from harness.grading.graded import GradedSubmission, Item
+from harness.grading.graded import GradedSubmission, Item, SkippedItem
 from harness.grading.page import report_page
 
 #: What a spreadsheet takes for a formula.
@@ -32,16 +32,29 @@ def as_dict(graded: GradedSubmission) -> dict[str, Any]:
         "ground_truth": graded.ground_truth.name,
         "digests": {"student": graded.student.digest, "ground_truth": graded.ground_truth.digest},
         "skills": asdict(graded.skills),
+        "skipped": {
+            "student": len(graded.student.skipped),
+            "ground_truth": len(graded.ground_truth.skipped),
+            "overall_if_counted": graded.overall_if_counted,
+            "annotations": [asdict(item) for item in graded.skipped],
+        },
         "points_lost": {str(aspect): points for aspect, points in graded.points_lost.items()},
         **graded.report.to_dict(),
     }
 
 
 def rows(graded: GradedSubmission) -> list[dict[str, Any]]:
-    """One row an annotation: who it is on either side, what it scored, and why not more."""
-    return [
+    """One row an annotation: who it is on either side, what it scored, and why not more; then what was skipped."""
+    table = [
         {"image": image.image, **_row(item, graded)} for image in graded.report.images for item in graded.items(image)
     ]
+    empty = {"image": None, **dict.fromkeys(_row(Item(None, None), graded))}
+    return table + [empty | _skipped_row(item) for item in graded.skipped]
+
+
+def _skipped_row(item: SkippedItem) -> dict[str, Any]:
+    id = "student_annotation" if item.side == "student" else "annotation"
+    return {"image": item.image, "status": "skipped", id: item.annotation, "lost": f"skipped: {item.why}"}
 
 
 def _row(item: Item, graded: GradedSubmission) -> dict[str, Any]:

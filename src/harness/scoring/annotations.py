@@ -1,4 +1,6 @@
-"""Annotations of a submission: labelled boxes with attributes, checked on the way in and laid out column by column."""
+"""Annotations of a submission: labelled boxes and other shapes with attributes, checked on the way in and laid out
+column by column.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +8,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from types import NoneType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, offsets_of
+from harness.scoring.boxes import Bools, Boxes, Floats, Regions, offsets_of
+
+if TYPE_CHECKING:
+    from harness.scoring.shapes import Drawing
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A labelled box `x, y, w, h`, in any unit that both sides share. Its id is unique within its image and side."""
+    """A labelled box `x, y, w, h`, in any unit that both sides share. Its id is unique within its image and side.
+
+    Where something else than an upright box was drawn, `drawing` is that, and `box` is around it.
+    """
 
     id: str
     label: str
     box: tuple[float, float, float, float]
     attributes: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
+    drawing: Drawing | None = None
 
 
 Annotations = Mapping[str, Sequence[Annotation]]
@@ -42,7 +51,7 @@ class AnnotationBatch:
     boxes: Boxes
 
     @classmethod
-    def of(cls, side: str, images: tuple[str, ...], given: Annotations) -> AnnotationBatch:
+    def of(cls, side: str, images: tuple[str, ...], given: Annotations, point_radius: float) -> AnnotationBatch:
         """Lay out the annotations of some images. Raises ValueError that names the one that is wrong, and why."""
         by_image = [given.get(image, ()) for image in images]
         flat = list(chain.from_iterable(by_image))
@@ -50,6 +59,7 @@ class AnnotationBatch:
         whole = set(map(len, drawn)) <= {4}
         numbers = chain.from_iterable(drawn if whole else ())
         xywh = np.fromiter(numbers, np.float64, count=4 * len(drawn) if whole else 0).reshape(-1, 4)
+        regions = _regions([annotation.drawing for annotation in flat], xywh, point_radius) if whole else None
         batch = cls(
             side,
             images,
@@ -57,7 +67,7 @@ class AnnotationBatch:
             labels=[annotation.label for annotation in flat],
             attributes=[annotation.attributes for annotation in flat],
             given_keys=[annotation.key for annotation in flat],
-            boxes=Boxes(xywh, offsets_of(by_image)),
+            boxes=Boxes(xywh, offsets_of(by_image), regions),
         )
         if not whole:
             batch.refuse([len(box) != 4 for box in drawn], drawn, "box {}; expected x, y, w, h")
@@ -112,6 +122,18 @@ class AnnotationBatch:
         for image, row in zip(self.boxes.photo_index[rows].tolist(), rows.tolist(), strict=True):
             result.setdefault(image, []).append(self.ids[row])
         return result
+
+
+def _regions(drawings: list[Drawing | None], xywh: Floats, point_radius: float) -> Regions | None:
+    """The regions of those that are no upright boxes, whose rows of `xywh` become the boxes around their regions."""
+    if drawings.count(None) == len(drawings):
+        return None
+    from harness.scoring.shapes import boxes_around  # brings shapely, which is slow to load
+
+    regions = np.array([drawing and drawing.region(point_radius) for drawing in drawings], dtype=object)
+    shaped = [row for row, drawing in enumerate(drawings) if drawing]
+    xywh[shaped] = boxes_around(regions[shaped])
+    return regions
 
 
 def take(values: Sequence[T], rows: Iterable[int]) -> list[T]:

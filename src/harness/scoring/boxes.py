@@ -18,14 +18,20 @@ from harness.types import Box
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+#: For each box the geometry that it is around, or None where it is itself what was drawn.
+Regions = NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """The boxes of a batch of photos: `xywh` has one row a box, `offsets` one entry more than there are photos."""
+    """The boxes of a batch of photos: `xywh` has one row a box, `offsets` one entry more than there are photos.
+
+    `regions` is there where some of them are the boxes around other shapes, which IoU then goes by (`shapes.py`).
+    """
 
     xywh: Floats
     offsets: Ints
+    regions: Regions | None = None
 
     @classmethod
     def of(cls, photos: Sequence[Sequence[Box]], what: str = "box") -> Boxes:
@@ -63,12 +69,14 @@ class Boxes:
 
     def only(self, chosen: Bools) -> Boxes:
         """The chosen boxes, in the same photos."""
-        return Boxes(self.xywh[chosen], np.concatenate([[0], np.cumsum(self.count(chosen))]))
+        regions = None if self.regions is None else self.regions[chosen]
+        return Boxes(self.xywh[chosen], np.concatenate([[0], np.cumsum(self.count(chosen))]), regions)
 
     def span(self, first: int, stop: int) -> Boxes:
         """The photos from `first` up to, not including, `stop`."""
         start, end = self.offsets[first], self.offsets[stop]
-        return Boxes(self.xywh[start:end], self.offsets[first : stop + 1] - start)
+        regions = None if self.regions is None else self.regions[start:end]
+        return Boxes(self.xywh[start:end], self.offsets[first : stop + 1] - start, regions)
 
     def count(self, chosen: Bools) -> Ints:
         """How many of the chosen boxes each photo has."""

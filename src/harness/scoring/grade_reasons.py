@@ -16,6 +16,7 @@ import numpy as np
 from harness.scoring.annotations import Annotation, Annotations
 from harness.scoring.grade_report import GradeReport, MatchGrade
 from harness.scoring.grading_rules import FULL, GradingRules
+from harness.scoring.shapes import Drawing, furthest, left_and_added
 from harness.scoring.text import similarity
 
 
@@ -53,7 +54,7 @@ class Skills:
 def losses(match: MatchGrade, truth: Annotation, student: Annotation, rules: GradingRules) -> tuple[Loss, ...]:
     """What a match lost and why; it all adds up to 100 - its final score."""
     found = [
-        Loss(Aspect.LOCALISATION, rules.iou_weight * (1 - match.iou), _box_reason(match.iou, truth, student)),
+        Loss(Aspect.LOCALISATION, rules.iou_weight * (1 - match.iou), _place_reason(match.iou, truth, student, rules)),
         Loss(
             Aspect.LABELS,
             rules.label_weight * (1 - match.label_similarity),
@@ -114,6 +115,22 @@ def skills(report: GradeReport, ground_truth: Annotations) -> Skills:
 
 def _mean(values: list[float]) -> float | None:
     return FULL * sum(values) / len(values) if values else None
+
+
+def _place_reason(iou: float, truth: Annotation, student: Annotation, rules: GradingRules) -> str:
+    """The IoU, and what it is too low by: an edge, a distance or areas."""
+    a, b = truth.drawing, student.drawing
+    if a is None and b is None:
+        return _box_reason(iou, truth, student)
+    if iou <= 0:
+        return "IoU 0: the shapes do not overlap"
+    if a and b and a.kind == b.kind == "points" and a.parts != b.parts:
+        return f"IoU {iou:.2f}: points drawn {b.parts}, expected {a.parts}"
+    if a and b and a.image_side and b.image_side:
+        return f"IoU {iou:.2f}: off by up to {furthest(a, b):.4g}"
+    expected, drawn = a or Drawing.of_box(truth.box), b or Drawing.of_box(student.box)
+    left, added = (100 * share for share in left_and_added(expected, drawn, rules.point_radius))
+    return f"IoU {iou:.2f}: {left:.0f} % of the expected area is left out, {added:.0f} % of the drawn area is beside it"
 
 
 def _box_reason(iou: float, truth: Annotation, student: Annotation) -> str:

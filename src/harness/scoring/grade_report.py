@@ -169,6 +169,10 @@ class GradeReport:
         """The grade, out of 100."""
         return float(_overall(self._sums(), self.rules)[0])
 
+    def overall_with(self, missed: int, extra: int) -> float:
+        """What the grade would be with so many more missed and extra annotations."""
+        return float(_overall(self._sums() + np.array([0, 0, missed, extra]), self.rules)[0])
+
     def metrics(self) -> dict[str, float]:
         """What is logged: the counts, and each rate that something stands behind."""
         behind = {

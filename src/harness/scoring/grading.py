@@ -9,6 +9,7 @@ that only one side has is all missed or all extra.
   a blank one is none.
 - Attribute similarity is the mean over the attributes that the rules list for the ground truth's label, 1 if they list
   none. An attribute that is missing counts as empty: on one side it scores 0, on both sides 1.
+- IoU is that of the boxes where both annotations are upright boxes, else that of their shapes (`shapes.py`).
 - A trainer's override replaces the score of one match, named by image and ground-truth annotation. One that is out of
   range, given twice or for something that is no match is refused: a grade never rests on a word that found no place.
 """
@@ -24,10 +25,11 @@ import numpy as np
 
 from harness.base.garbage import no_collection
 from harness.scoring.annotations import Annotation, AnnotationBatch, Annotations, take
-from harness.scoring.boxes import Bools, Floats, Ints, iou
+from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.grade_report import GradeReport, ImageGrade, MatchColumns, Matches, MatchGrade
 from harness.scoring.grading_rules import FULL, GradingRules, Override
 from harness.scoring.matching import DuplicateKey, match_by_key, match_optimal
+from harness.scoring.overlaps import pair_iou
 from harness.scoring.text import similarities
 
 __all__ = ["Annotation", "GradeReport", "GradingRules", "ImageGrade", "MatchGrade", "Override", "grade"]
@@ -50,8 +52,8 @@ def grade(
     graded: list[ImageGrade] = []
     with no_collection():
         for first, stop in _blocks(images, ground_truth, student):
-            truth = AnnotationBatch.of("ground-truth", images[first:stop], ground_truth)
-            work = AnnotationBatch.of("student", images[first:stop], student)
+            truth = AnnotationBatch.of("ground-truth", images[first:stop], ground_truth, rules.point_radius)
+            work = AnnotationBatch.of("student", images[first:stop], student, rules.point_radius)
             graded += _grade(truth, work, rules, words)
     return GradeReport(rules, tuple(graded))
 
@@ -141,7 +143,7 @@ def _words(
 def _score(truth: AnnotationBatch, work: AnnotationBatch, pairing: _Pairing, rules: GradingRules) -> Floats:
     """IoU, label similarity, attribute similarity and score of the pairs: a row each."""
     labels = take(truth.labels, pairing.truth.tolist())
-    overlap = iou(truth.boxes.xywh[pairing.truth], work.boxes.xywh[pairing.work])
+    overlap = pair_iou(truth.boxes, pairing.truth, work.boxes, pairing.work)
     label = _alike(labels, take(work.labels, pairing.work.tolist()), rules.ignore_case)
     attribute = _attribute_similarity(truth, work, pairing, labels, rules)
     score = rules.iou_weight * overlap + rules.label_weight * label + rules.attribute_weight * attribute

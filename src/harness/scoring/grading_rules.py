@@ -16,7 +16,8 @@ class GradingRules:
 
     `match_key` names the attribute that pairs annotations in the first pass; without one there is no such pass.
     `attributes` lists, for a ground-truth label, the attributes that are compared. The three weights add up to 100.
-    `blend` is the share of quality in the overall grade; completeness has the rest.
+    `blend` is the share of quality in the overall grade; completeness has the rest. `point_radius` is the radius of the
+    discs and bands that points and polylines are compared by, as a share of the longer side of the image.
     """
 
     match_key: str | None = None
@@ -28,6 +29,7 @@ class GradingRules:
     blend: float = 0.5
     min_iou: float = 0.0
     ignore_case: bool = False
+    point_radius: float = 0.02
 
     def __post_init__(self) -> None:
         weights = (self.iou_weight, self.label_weight, self.attribute_weight)
@@ -39,6 +41,8 @@ class GradingRules:
             raise ValueError(f"blend {self.blend}: expected a number from 0 to 1")
         if not 0 <= self.min_iou < 1:
             raise ValueError(f"min_iou {self.min_iou}: expected a number from 0 and below 1")
+        if not 0 < self.point_radius <= 1:
+            raise ValueError(f"point_radius {self.point_radius}: expected a number above 0 and at most 1")
 
     def compared(self, label: str) -> Sequence[str]:
         """The attributes that annotations with this ground-truth label are compared by."""

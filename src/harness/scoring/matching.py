@@ -21,8 +21,8 @@ from itertools import chain
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, Floats, Ints, iou
-from harness.scoring.overlaps import Overlaps, overlapping_pairs, photo_blocks, same_photos
+from harness.scoring.boxes import Bools, Boxes, Floats, Ints
+from harness.scoring.overlaps import Overlaps, overlapping_pairs, pair_iou, photo_blocks, same_photos
 
 UNMATCHED = -1
 
@@ -111,7 +111,7 @@ def match_by_key(
     first = (np.cumsum(n_targets) - n_targets)[code]
     left = np.repeat(keyed, partners)
     right = by_code[np.repeat(first - (np.cumsum(partners) - partners), partners) + np.arange(len(left))]
-    overlap = iou(predictions.xywh[left], targets.xywh[right])
+    overlap = pair_iou(predictions, left, targets, right)
     duplicates = sorted(
         DuplicateKey(int(places[c]) // len(names), str(names[places[c] % len(names)]), int(n[c]), int(n_targets[c]))
         for c in np.flatnonzero((n > 1) | (n_targets > 1))

@@ -3,6 +3,9 @@
 Only pairs of one photo that truly overlap (IoU above 0) are listed; a box without coordinates overlaps nothing. The
 pairs are worked through in blocks that fit a processor's cache: that is faster, and memory stays bounded whatever the
 batch holds.
+
+Where a batch has regions, those of which the boxes overlap are compared by shape (`shapes.py`); two upright boxes are
+compared as boxes whatever else is in the batch.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from harness.scoring.boxes import Bools, Boxes, Floats, Ints
+from harness.scoring.boxes import Bools, Boxes, Floats, Ints, iou
 
 #: Pairs that are looked at together: their arrays stay small enough for memory to be used again at once.
 BLOCK = 1 << 13
@@ -52,6 +55,23 @@ class _Edges:
 def overlapping_pairs(a: Boxes, b: Boxes, at_least: float = 0.0) -> Overlaps:
     """Every pair (one of `a`, one of `b`) of the same photo whose IoU is above 0, and no less than `at_least`."""
     same_photos(a, b)
+    if a.regions is None and b.regions is None:
+        return _overlapping_boxes(a, b, at_least)
+    near = _overlapping_boxes(a, b, 0.0)
+    pairs = Overlaps(near.left, near.right, pair_iou(a, near.left, b, near.right))
+    return pairs.where((pairs.iou > 0) & (pairs.iou >= at_least))
+
+
+def pair_iou(a: Boxes, left: Ints, b: Boxes, right: Ints) -> Floats:
+    """IoU of the rows `left` of one batch with the rows `right` of another, pair by pair."""
+    if a.regions is None and b.regions is None:
+        return iou(a.xywh[left], b.xywh[right])
+    from harness.scoring.shapes import shape_iou  # brings shapely, which is slow to load and which boxes do not need
+
+    return shape_iou(a, left, b, right)
+
+
+def _overlapping_boxes(a: Boxes, b: Boxes, at_least: float) -> Overlaps:
     partners = np.diff(b.offsets)[a.photo_index]
     first = b.offsets[a.photo_index]
     edges_a, edges_b = _Edges.of(a), _Edges.of(b)
