@@ -46,7 +46,8 @@ from harness.scoring.numbers import NumberScorecard, NumberStatus, number_status
 from harness.scoring.pairing import PairedDifference, paired_difference
 from harness.scoring.retrieval import RetrievalScorecard, score_retrieval, tally_retrieval
 from harness.scoring.slices import Slice, slice_bibs, slice_faces
-from harness.scoring.table_structure import CellDiff, ComparisonResult, compare_extraction
+from harness.scoring.table_readings import CellDiff
+from harness.scoring.table_structure import ComparisonResult, compare_extraction
 from harness.scoring.text import similarities, similarity
 from harness.scoring.uncertainty import Interval, intervals
 from harness.types import BibBox, BibFaceLink, FaceBox
