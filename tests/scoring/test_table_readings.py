@@ -116,6 +116,14 @@ class TestColumnsByContent:
         result = compare(GT, [["A", "B"], *[[name, f"{time} {km}"] for name, time, km in BODY]])
         assert result.column_merges == (Merge((1, 2), 1),)
 
+    def test_a_header_beside_its_column_is_lost_and_the_column_is_not_cut(self) -> None:
+        apart = [[HEADER[0], "", HEADER[1], "", HEADER[2], ""], *[["", a, "", b, "", c] for a, b, c in BODY]]
+        result = compare(GT, apart)
+        assert [(m.gt_index, m.ext_index) for m in result.matched_columns] == [(0, 1), (1, 3), (2, 5)]
+        assert result.column_splits == ()
+        assert (result.structural_coverage_pct, result.correct_cells) == (100.0, 12)
+        assert result.cell_diffs[0] == CellDiff(HEADER_ROW, 0, "Runner", "")
+
     def test_an_empty_column_between_the_others_is_extra(self) -> None:
         result = compare(GT, [["", "", "", ""], *[[a, "", b, c] for a, b, c in GT]])
         assert result.extra_columns == (1,)

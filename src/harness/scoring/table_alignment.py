@@ -154,8 +154,11 @@ def squeeze(text: str) -> str:
     return text.replace(" ", "")
 
 
-def align_by_content(gt: Sequence[Sequence[str]], ext: Sequence[Sequence[str]]) -> list[Block]:
-    """Align lines by the texts that stand in the same place of both; all lines have the same number of places."""
+def align_by_content(gt: Sequence[Sequence[str]], ext: Sequence[Sequence[str]], join_cost: float = 0.0) -> list[Block]:
+    """Align lines by the texts that stand in the same place of both; all lines have the same number of places.
+
+    Joined lines count `join_cost` less: so much more do they have to agree than one of them alone.
+    """
     if not gt or not ext or not gt[0]:
         return []
     numbers: dict[str, int] = {"": 0}
@@ -167,7 +170,7 @@ def align_by_content(gt: Sequence[Sequence[str]], ext: Sequence[Sequence[str]]) 
         equal = np.count_nonzero(with_text[b - 1] == gt_joined[a - 1][i - a], axis=1)
         either = np.count_nonzero(ext_filled[b - 1] | gt_filled[a - 1][i - a], axis=1)
         share = equal / np.maximum(either, 1)
-        return np.where(share >= MIN_AGREEMENT, share, -np.inf)
+        return np.where(share >= MIN_AGREEMENT, share - join_cost * (a != b), -np.inf)
 
     return best_alignment(len(gt), len(ext), agreement)
 

@@ -45,6 +45,8 @@ MIN_EVIDENCE = 3
 GOOD_ENOUGH = 0.95
 #: Rows are paired, for the time being, from this share of common texts on.
 MIN_SHARED = 0.3
+#: A header that stands in a column beside its cells, or a few cells that spill over, do not make a column cut in two.
+JOIN_COST = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def _columns_by_content(gt: Grid, ext: Grid) -> Alignment:
     width, ext_width = gt.shape[1], ext.shape[1]
     gt_texts = [[gt.line(match.gt_index)[column] for match in pairs] for column in range(width)]
     ext_texts = [[ext.line(match.ext_index)[column] for match in pairs] for column in range(ext_width)]
-    blocks = align_by_content(gt_texts, ext_texts)
+    blocks = align_by_content(gt_texts, ext_texts, JOIN_COST)
     if blocks:
         blocks += match_leftovers(blocks, width, ext_width)
     return Alignment.of(blocks, range(width), range(ext_width))
