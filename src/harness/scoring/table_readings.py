@@ -13,7 +13,7 @@ in a later row, is broken over several, or is lost. A table is therefore read in
 The reading with the most cells in their place that are right is taken, the first of equals. The other two never
 replace the first on thin evidence, or tables that have little to do with each other would be laid over each other: at
 least `MIN_EVIDENCE` cells have to be right, at least half of those that are compared, and at least half of the texts
-that both tables have, wherever they stand. The third is tried only where the first puts less than `GOOD_ENOUGH` of
+that both tables have, wherever they stand. The third is tried only where the others put less than `GOOD_ENOUGH` of
 these in their place.
 """
 
@@ -90,14 +90,12 @@ class Reading:
 
 def best_reading(gt: Grid, ext: Grid, common: int) -> Reading:
     """The reading with the most right cells; `common` is how many texts the two tables have in common."""
-    first = _by_header(gt, ext)
-    others = []
+    best = _by_header(gt, ext)
     if elsewhere := _header_elsewhere(gt, ext):
-        others.append(_by_header(gt, ext, elsewhere))
-    if first.right < GOOD_ENOUGH * common:
-        others.append(_by_content(gt, ext))
-    proven = [reading for reading in others if _is_evidence(reading, common)]
-    return max([first, *proven], key=lambda reading: reading.right)
+        best = _better(best, _by_header(gt, ext, elsewhere), common)
+    if best.right < GOOD_ENOUGH * common:
+        best = _better(best, _by_content(gt, ext), common)
+    return best
 
 
 def join_lines(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -105,8 +103,10 @@ def join_lines(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(" ".join(filter(None, cell)) for cell in zip(*lines, strict=True))
 
 
-def _is_evidence(reading: Reading, common: int) -> bool:
-    return reading.right >= MIN_EVIDENCE and 2 * reading.right >= max(len(reading.compared), common)
+def _better(first: Reading, other: Reading, common: int) -> Reading:
+    """The other reading where it has more right cells, and enough of them."""
+    proven = other.right >= MIN_EVIDENCE and 2 * other.right >= max(len(other.compared), common)
+    return other if proven and other.right > first.right else first
 
 
 def _by_header(gt: Grid, ext: Grid, block: range = range(HEADER_ROW, HEADER_ROW + 1)) -> Reading:

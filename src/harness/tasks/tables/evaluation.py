@@ -5,11 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness.scoring.fuzzy_tables import CellAssignment, assign_cells
 from harness.scoring.grids import Grid
+from harness.scoring.grits import grits_content
 from harness.scoring.table_structure import ComparisonResult, compare_extraction
+from harness.scoring.teds import table_tree, teds
 from harness.tasks.tables.files import Extraction, GroundTruthTable
+
+#: TEDS and GriTS compare each cell with each: tables with more cells than this, empty ones included, have neither.
+MAX_CELLS = 3_000
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """How alike an extraction and its ground truth are by the measures of the literature, between 0 and 1."""
+
+    teds: float
+    teds_struct: float
+    grits_content: float
 
 
 @dataclass(frozen=True)
@@ -25,6 +40,17 @@ class Attempt:
     def quality_score(self) -> float:
         """Fuzzy accuracy in per cent: what methods are ranked by."""
         return self.comparison.fuzzy_accuracy_pct
+
+    @cached_property
+    def similarity(self) -> Similarity | None:
+        """TEDS and GriTS; 0 where nothing was extracted, None where a table is too large."""
+        gt, ext = self.table.grid, (self.extraction or nothing(self.method)).grid
+        if max(_places(gt), _places(ext)) > MAX_CELLS:
+            return None
+        if not ext.cells():
+            return Similarity(0.0, 0.0, 0.0)
+        trees = table_tree(gt), table_tree(ext)
+        return Similarity(teds(*trees), teds(*trees, structure_only=True), grits_content(gt, ext))
 
     def assignment(self) -> CellAssignment:
         """Which cell stands for which: matched, partial, missing and extra."""
@@ -136,6 +162,11 @@ def _attempt(table: GroundTruthTable, method: str, item: Extraction | None) -> A
 
 def _is_table(grid: Grid) -> bool:
     return min(_size(grid)) > 1
+
+
+def _places(grid: Grid) -> int:
+    rows, columns = _size(grid)
+    return rows * columns
 
 
 def _size(grid: Grid) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from harness.scoring import Interval, ItemCounts, format_scorecard
@@ -12,8 +13,16 @@ from harness.tasks.tables.rates import Means, best_single, gains, mean_rates, me
 #: Tables that the terminal lists, worst first.
 LISTED = 10
 
-_COLUMNS = ("fuzzy_f1", "fuzzy_precision", "fuzzy_recall", "coverage", "structural_coverage", "cell_accuracy")
-_HEADINGS = ("fuzzy F1", "precision", "recall", "coverage", "comparable", "of these right", "wins", "unmatched")
+_HEADINGS = {
+    "fuzzy_f1": "fuzzy F1",
+    "fuzzy_precision": "precision",
+    "fuzzy_recall": "recall",
+    "coverage": "coverage",
+    "structural_coverage": "comparable",
+    "cell_accuracy": "of these right",
+    "teds": "TEDS",
+    "grits_content": "GriTS",
+}
 
 
 def totals(evaluation: TableEvaluation) -> str:
@@ -33,14 +42,14 @@ def percent(value: float) -> str:
 def method_lines(evaluation: TableEvaluation, means: Means) -> list[tuple[str, ...]]:
     """A table of methods: a heading, a line a method and, where there are several, what combining them gives."""
     several = len(evaluation.methods) > 1
-    lines: list[tuple[str, ...]] = [("method", *_HEADINGS)]
+    lines: list[tuple[str, ...]] = [("method", *_HEADINGS.values(), "wins", "unmatched")]
     for method in evaluation.methods:
         suffix = f"_{method}" if several else ""
         wins = _shown(means, f"table/win_rate_{method}")
         lines.append((method, *_scores(means, suffix), wins, str(evaluation.unmatched[method])))
     if several:
         lines.append(("combined", *_scores(means, ""), "", ""))
-        lines.append(("best of each", _shown(means, "table/oracle_f1"), *[""] * (len(_HEADINGS) - 1)))
+        lines.append(("best of each", _shown(means, "table/oracle_f1"), *[""] * (len(_HEADINGS) + 1)))
     return lines
 
 
@@ -81,6 +90,7 @@ def to_dict(evaluation: TableEvaluation, cards: Mapping[str, ItemCounts]) -> dic
                         "extracted": attempt.extraction is not None,
                         "quality_score": attempt.quality_score,
                         "win_share": share,
+                        "similarity": asdict(attempt.similarity) if attempt.similarity else None,
                         "comparison": attempt.comparison.to_dict(),
                     }
                     for attempt, share in zip(scored.attempts, scored.wins, strict=True)
@@ -104,7 +114,7 @@ def _worst(evaluation: TableEvaluation) -> list[tuple[str, ...]]:
 
 
 def _scores(means: Means, suffix: str) -> tuple[str, ...]:
-    return tuple(_shown(means, f"table/{name}{suffix}") for name in _COLUMNS)
+    return tuple(_shown(means, f"table/{name}{suffix}") for name in _HEADINGS)
 
 
 def _shown(means: Means, name: str) -> str:
