@@ -25,7 +25,9 @@ CREATE TABLE ground_truth_tables (
     failed TEXT -- why it could not be evaluated; NULL if it was
 );
 CREATE TABLE method_results (
-    table_id TEXT, method TEXT, extracted INTEGER, quality_score REAL,
+    table_id TEXT, method TEXT, extracted INTEGER,
+    failed TEXT, -- why the method failed; NULL if it did not
+    quality_score REAL,
     win_share REAL, -- 1 for the best method, shared by equals
     chosen INTEGER, -- 1 where combine takes this method
     teds REAL, teds_struct REAL, grits_content REAL, -- NULL for tables that are too large for them
@@ -110,6 +112,7 @@ def _method_result(attempt: Attempt, share: float, chosen: bool) -> dict[str, An
         "table_id": attempt.table.id,
         "method": attempt.method,
         "extracted": int(item is not None),
+        "failed": attempt.failure or None,
         "quality_score": attempt.quality_score,
         "win_share": share,
         "chosen": int(chosen),

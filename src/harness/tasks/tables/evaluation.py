@@ -29,12 +29,14 @@ class Similarity:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One method on one table. A method that extracted nothing is compared as an empty table and scores 0."""
+    """One method on one table. A method that extracted nothing is compared as an empty table and scores 0; so is one
+    that failed, and `failure` says why."""
 
     table: GroundTruthTable
     method: str
     extraction: Extraction | None
     comparison: ComparisonResult
+    failure: str = ""
 
     @property
     def quality_score(self) -> float:
@@ -79,7 +81,7 @@ class ScoredTable:
 
 @dataclass(frozen=True)
 class FailedTable:
-    """A table that could not be evaluated, and why; it is in no rate."""
+    """A table that no method could be evaluated on, and why; it is in no rate."""
 
     table: GroundTruthTable
     reason: str
@@ -94,17 +96,31 @@ class TableEvaluation:
     unmatched: Mapping[str, int]
     failed: tuple[FailedTable, ...] = ()
 
+    def failures(self, method: str) -> list[Attempt]:
+        """Where the method failed and others did not."""
+        attempts = (attempt for scored in self.tables for attempt in scored.attempts)
+        return [attempt for attempt in attempts if attempt.method == method and attempt.failure]
+
 
 def evaluate_tables(
     tables: Sequence[GroundTruthTable],
     extractions: Sequence[Extraction],
     methods: Sequence[str],
     failed: Sequence[FailedTable] = (),
+    failures: Mapping[tuple[str, str], str] | None = None,
 ) -> TableEvaluation:
-    """Score the extractions of each table by each method."""
+    """Score the extractions of each table by each method; `failures` has a reason by table and method."""
     by_key = {(item.table_id, item.method): item for item in extractions if item.table_id is not None}
     lost = Counter(item.method for item in extractions if item.table_id is None)
-    scored = tuple(_score(table, [by_key.get((table.id, method)) for method in methods], methods) for table in tables)
+    reasons = failures or {}
+    attempts = [
+        [
+            _attempt(table, method, by_key.get((table.id, method)), reasons.get((table.id, method), ""))
+            for method in methods
+        ]
+        for table in tables
+    ]
+    scored = tuple(_score(table, tuple(of_table)) for table, of_table in zip(tables, attempts, strict=True))
     return TableEvaluation(tuple(methods), scored, {method: lost[method] for method in methods}, tuple(failed))
 
 
@@ -148,16 +164,15 @@ def tidiness(grid: Grid) -> float:
     return cells * cells / (rows * columns) if cells else 0.0
 
 
-def _score(table: GroundTruthTable, items: Sequence[Extraction | None], methods: Sequence[str]) -> ScoredTable:
-    attempts = tuple(_attempt(table, method, item) for method, item in zip(methods, items, strict=True))
-    chosen = choose([item.grid if item else None for item in items])
+def _score(table: GroundTruthTable, attempts: tuple[Attempt, ...]) -> ScoredTable:
+    chosen = choose([attempt.extraction.grid if attempt.extraction else None for attempt in attempts])
     return ScoredTable(table, attempts, attempts[chosen or 0])
 
 
-def _attempt(table: GroundTruthTable, method: str, item: Extraction | None) -> Attempt:
+def _attempt(table: GroundTruthTable, method: str, item: Extraction | None, failure: str) -> Attempt:
     given = item or nothing(method)
     compared = compare_extraction(table.id, table.headers, table.rows, given.headers, given.rows)
-    return Attempt(table, method, item, compared)
+    return Attempt(table, method, item, compared, failure)
 
 
 def _is_table(grid: Grid) -> bool:

@@ -65,7 +65,11 @@ def gains(evaluation: TableEvaluation, means: Means) -> dict[str, float]:
 def metrics(evaluation: TableEvaluation, means: Means) -> dict[str, float]:
     """What is logged beside the scorecards."""
     unmatched = {f"count/tables_unmatched_{method}": float(n) for method, n in evaluation.unmatched.items()}
-    return gains(evaluation, means) | {"count/tables_failed": float(len(evaluation.failed))} | unmatched
+    failed = {"count/tables_failed": float(len(evaluation.failed))}
+    failed |= {
+        f"count/tables_failed_{method}": float(len(evaluation.failures(method))) for method in evaluation.methods
+    }
+    return gains(evaluation, means) | failed | unmatched
 
 
 def best_single(evaluation: TableEvaluation, means: Means) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from harness.scoring import Interval, ItemCounts, format_scorecard
-from harness.tasks.tables.evaluation import TableEvaluation
+from harness.tasks.tables.evaluation import Attempt, TableEvaluation
 from harness.tasks.tables.rates import Means, best_single, gains, mean_rates, metrics
 
 #: Tables that the terminal lists, worst first.
@@ -71,8 +72,21 @@ def method_text(evaluation: TableEvaluation, means: Means, note: str = "") -> st
         lines += ["", f"  {gain}; the best of each table would be {found['table/oracle_gain'] * 100:+.1f}"]
     if evaluation.tables:
         lines += ["", *_aligned(_worst(evaluation))]
+    lines += [f"  {line}" for line in failure_lines(evaluation)]
     lines += [f"  not evaluated: {item.table.id}: {item.reason}" for item in evaluation.failed]
     return "\n".join(lines)
+
+
+def failure_lines(evaluation: TableEvaluation) -> list[str]:
+    """Which methods failed where others did not: they score 0 there."""
+    failures = [attempt for method in evaluation.methods for attempt in evaluation.failures(method)]
+    tables = Counter(attempt.failure for attempt in failures)
+    return [f"scored as 0 on {_number(count, 'table')}: {reason}" for reason, count in tables.items()]
+
+
+def attempt_score(attempt: Attempt, missing: str = "none") -> str:
+    """The fuzzy F1 of a method on a table, or why there is none."""
+    return percent(attempt.quality_score) if attempt.extraction else "failed" if attempt.failure else missing
 
 
 def to_dict(evaluation: TableEvaluation, cards: Mapping[str, ItemCounts]) -> dict[str, Any]:
@@ -88,6 +102,7 @@ def to_dict(evaluation: TableEvaluation, cards: Mapping[str, ItemCounts]) -> dic
                 "methods": {
                     attempt.method: {
                         "extracted": attempt.extraction is not None,
+                        "failed": attempt.failure or None,
                         "quality_score": attempt.quality_score,
                         "win_share": share,
                         "similarity": asdict(attempt.similarity) if attempt.similarity else None,
@@ -106,7 +121,7 @@ def _worst(evaluation: TableEvaluation) -> list[tuple[str, ...]]:
     ranked = sorted(evaluation.tables, key=lambda table: table.chosen.quality_score)
     lines = [("table", *evaluation.methods, "taken")]
     for scored in ranked[:LISTED]:
-        scores = (percent(item.quality_score) if item.extraction else "none" for item in scored.attempts)
+        scores = map(attempt_score, scored.attempts)
         lines.append((scored.table.id, *scores, scored.chosen.method if scored.chosen.extraction else "none"))
     if len(ranked) > LISTED:
         lines.append((f"and {len(ranked) - LISTED} better ones", *[""] * (len(evaluation.methods) + 1)))
