@@ -41,9 +41,9 @@ MEANINGS = {
 
 COLUMNS = (
     "Means over tables. Coverage: tables for which something was extracted. Comparable: cells in a row and a column "
-    "that could be aligned; of these right: those with the right text, over the tables that have any. Wins: tables on "
-    "which the method is the best, ties shared. Unmatched: extracted tables that stand for none. Best of each: what "
-    "always knowing the best method would give."
+    "that could be aligned; of these right: those with the right text, over the tables that have any. TEDS and GriTS: "
+    "similarity as trees and as grids, as papers report it. Wins: tables on which the method is the best, ties shared. "
+    "Unmatched: extracted tables that stand for none. Best of each: what always knowing the best method would give."
 )
 
 STYLE = """
