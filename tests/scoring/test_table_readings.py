@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.scoring.grids import HEADER_ROW, Grid
@@ -174,6 +174,25 @@ class TestNoReadingFlatters:
         kept = rng.randrange(2, len(gt))
         cells = len(gt[0]) * kept
         assert compare(gt, [caption, *gt[:kept]]).structural_coverage_pct <= 100 * cells / (len(gt[0]) * len(gt))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 100_000))
+def test_whatever_came_along_every_cell_is_found(seed: int) -> None:
+    rng = random.Random(seed)
+    gt = _random_table(rng, rng.choice(["numbers", "words"]))
+    width = len(gt[0])
+    header, body = [list(gt[0])], [list(line) for line in gt[1:]]
+    if rng.random() < 0.5:
+        header = [[text[:4] for text in gt[0]], [text[4:] for text in gt[0]]]
+    if rng.random() < 0.5:
+        body.insert(rng.randrange(len(body)), ["Group A", *[""] * (width - 1)])
+    captions = [["", "Table 1: what came out", *[""] * (width - 2)], ["in May", *[""] * (width - 1)]]
+    lines = [*captions[: rng.randrange(3)], *header, *body]
+    if rng.random() < 0.5:
+        lines = [[*line[:1], "", *line[1:]] for line in lines]
+    result = compare(gt, lines)
+    assert result.structural_coverage_pct == result.cell_accuracy_pct == 100.0
 
 
 def _random_table(rng: random.Random, kind: str) -> Lines:
