@@ -19,7 +19,7 @@ from typing import Any
 
 SUITES = {
     "pipeline": ("pipeline",),
-    "scoring": ("matching", "fuzzy_tables", "text", "clusters", "uncertainty"),
+    "scoring": ("matching", "fuzzy_tables", "table_similarity", "text", "clusters", "uncertainty"),
     "grading": ("grading",),
     "references": ("references",),
     "confidence": ("confidence",),

@@ -57,6 +57,9 @@ RATES: dict[type[Scorecard], list[tuple[str, str, str, str]]] = {
         ("table/coverage", "", "", "no"),
         ("table/structural_coverage", "", "", "no"),
         ("table/cell_accuracy", "", "", "no"),
+        ("table/teds", "TEDS", "", "no"),
+        ("table/teds_struct", "", "", "no"),
+        ("table/grits_content", "GriTS", "", "no"),
     ],
     BibErrorScorecard: [],
     FaceErrorScorecard: [],
@@ -140,7 +143,7 @@ def test_figures() -> None:
 def test_a_method_of_tables_is_logged_and_not_shown_and_only_rivals_can_win() -> None:
     method, several = declare_tables("camelot"), declare_tables(several=True)
     assert (method.name, method.sections, method.headlines, method.counts) == ("table_camelot", (), {}, {})
-    assert [rate.gate for rate in method.rates.values()] == ["no"] * 7
+    assert [rate.gate for rate in method.rates.values()] == ["no"] * 10
     assert method.rates["win_rate"].metric == "table/win_rate_camelot"
     assert set(several.rates) - set(TableScorecard.DECLARED.rates) == {"oracle_f1"}
     assert several.counts == {"tables": "count/tables"}

@@ -14,7 +14,8 @@ from harness.scoring.cards import SCORER_VERSION
 from harness.scoring.fuzzy_tables import compute_fuzzy_accuracy
 from harness.scoring.grids import HEADER_ROW
 from harness.scoring.table_alignment import AlignedBy, Match, Merge, Split
-from harness.scoring.table_structure import CellDiff, ComparisonResult, compare_extraction
+from harness.scoring.table_readings import CellDiff
+from harness.scoring.table_structure import ComparisonResult, compare_extraction
 
 Line = list[str | None]
 Table = tuple[Line, list[Line]]
@@ -266,8 +267,10 @@ class TestProperties:
         assert sorted([*columns, *r.extra_columns]) == list(range(r.ext_shape[1]))
         rows = [m.ext_index for m in r.matched_rows] + [m.ext_index for m in r.row_merges]
         rows += [i for split in r.row_splits for i in split.ext_indices]
+        rows += [*r.header_rows, *r.extra_rows]
         with_text = [i for i, row in enumerate(ext[1]) if any(cell and cell.strip() for cell in row)]
-        assert sorted([*rows, *r.extra_rows]) == with_text
+        assert sorted(row for row in rows if row != HEADER_ROW) == with_text
+        assert rows.count(HEADER_ROW) <= 1
 
     @settings(max_examples=200)
     @given(tables, tables)

@@ -1,6 +1,7 @@
 """Score extracted tables against ground truth: each table by each method, who wins where, and what combining gains.
 
-GT is a JSON file or a folder of them, EXTRACTIONS a JSON Lines file with one extracted table a line.
+GT is a file or a folder of them, in JSON, CSV, HTML, PubTabNet's or ICDAR 2013's format; EXTRACTIONS is a JSON
+Lines file with one extracted table a line.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ HELP = "score extracted tables against ground truth"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("gt", type=Path, metavar="GT", help="the tables as they should be: a JSON file, or a folder")
+    parser.add_argument("gt", type=Path, metavar="GT", help="the tables as they should be: a file, or a folder")
     parser.add_argument("extractions", type=Path, metavar="EXTRACTIONS", help="what methods made of them, JSON Lines")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--out", type=Path, metavar="DIR", help="also write tables.html and tables_debug.sqlite here")

@@ -40,13 +40,16 @@ from harness.scoring.grade_report import GradeReport, ImageGrade, MatchGrade
 from harness.scoring.grading import grade
 from harness.scoring.grading_rules import GradingRules, Override
 from harness.scoring.grids import Grid
+from harness.scoring.grits import grits_content
 from harness.scoring.links import LinkScorecard, score_links, tally_links
 from harness.scoring.matching import Matches, match_by_key, match_greedy, match_optimal
 from harness.scoring.numbers import NumberScorecard, NumberStatus, number_status, tally_numbers
 from harness.scoring.pairing import PairedDifference, paired_difference
 from harness.scoring.retrieval import RetrievalScorecard, score_retrieval, tally_retrieval
 from harness.scoring.slices import Slice, slice_bibs, slice_faces
-from harness.scoring.table_structure import CellDiff, ComparisonResult, compare_extraction
+from harness.scoring.table_readings import CellDiff
+from harness.scoring.table_structure import ComparisonResult, compare_extraction
+from harness.scoring.teds import Node, table_tree, teds
 from harness.scoring.text import similarities, similarity
 from harness.scoring.uncertainty import Interval, intervals
 from harness.types import BibBox, BibFaceLink, FaceBox
@@ -85,6 +88,7 @@ __all__ = [
     "LinkScorecard",
     "MatchGrade",
     "Matches",
+    "Node",
     "Note",
     "NumberScorecard",
     "NumberStatus",
@@ -108,6 +112,7 @@ __all__ = [
     "format_scorecard",
     "fuzzy_cell_score",
     "grade",
+    "grits_content",
     "intervals",
     "is_numeric_cell",
     "markdown_sections",
@@ -127,6 +132,7 @@ __all__ = [
     "similarity",
     "slice_bibs",
     "slice_faces",
+    "table_tree",
     "tally_bib_errors",
     "tally_bibs",
     "tally_face_errors",
@@ -134,5 +140,6 @@ __all__ = [
     "tally_links",
     "tally_numbers",
     "tally_retrieval",
+    "teds",
     "text_sections",
 ]

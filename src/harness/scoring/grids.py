@@ -52,6 +52,10 @@ class Grid:
         """Rows, without the header, and columns."""
         return len(self.rows), len(self.headers)
 
+    def line(self, row: int) -> tuple[str, ...]:
+        """A row by its number; `HEADER_ROW` is the header."""
+        return self.headers if row == HEADER_ROW else self.rows[row]
+
     def cells(self) -> list[Cell]:
         """Every cell with text, in reading order, the header first."""
         lines = enumerate((self.headers, *self.rows), start=HEADER_ROW)

@@ -30,6 +30,9 @@ def declare_tables(method: str = "", several: bool = False) -> Declaration:
         "coverage": Rate.of(f"table/coverage{end}", "extracted", "tables"),
         "structural_coverage": Rate.of(f"table/structural_coverage{end}", "structural_coverage", "tables"),
         "cell_accuracy": Rate.of(f"table/cell_accuracy{end}", "cell_accuracy", "comparable"),
+        "teds": Rate.of(f"table/teds{end}", "teds", "sized", label="TEDS"),
+        "teds_struct": Rate.of(f"table/teds_struct{end}", "teds_struct", "sized"),
+        "grits_content": Rate.of(f"table/grits_content{end}", "grits_content", "sized", label="GriTS"),
     }
     if method:
         rates["win_rate"] = Rate.of(f"table/win_rate{end}", "wins", "winnable")
@@ -47,17 +50,22 @@ def declare_tables(method: str = "", several: bool = False) -> Declaration:
 @dataclass(frozen=True)
 class TableScorecard(Scorecard):
     """Sums over tables. `comparable` tables have cells that stand in matched rows and columns; a table that no method
-    scores on is not `winnable`; `oracle_f1` is what always knowing the best method would give."""
+    scores on is not `winnable`; `oracle_f1` is what always knowing the best method would give. `sized` tables are not
+    too large for TEDS and GriTS."""
 
     tables: int = 0
     extracted: int = 0
     comparable: int = 0
     winnable: int = 0
+    sized: int = 0
     fuzzy_f1: float = 0.0
     fuzzy_precision: float = 0.0
     fuzzy_recall: float = 0.0
     structural_coverage: float = 0.0
     cell_accuracy: float = 0.0
+    teds: float = 0.0
+    teds_struct: float = 0.0
+    grits_content: float = 0.0
     wins: float = 0.0
     oracle_f1: float = 0.0
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.scoring.fuzzy_tables import assign_texts
-from harness.scoring.table_alignment import MAX_PARTS, AlignedBy, Alignment, Block, leftover, match_leftovers
+from harness.scoring.table_alignment import MAX_PARTS, AlignedBy, Alignment, Block, leftover, match_leftovers, squeeze
 
 MIN_SIMILARITY = 0.8
 
@@ -67,11 +67,6 @@ def _free(blocks: Sequence[Block], gt: Sequence[str], ext: Sequence[str]) -> tup
     free_gt = leftover([block.gt for block in blocks], len(gt))
     free_ext = leftover([block.ext for block in blocks], len(ext))
     return [i for i in free_gt if gt[i]], [i for i in free_ext if ext[i]]
-
-
-def squeeze(text: str) -> str:
-    """Text without white space: where a line was broken, nobody knows whether there was a space."""
-    return text.replace(" ", "")
 
 
 def _one(index: int) -> range:

@@ -1,9 +1,9 @@
 """Structural table comparison: is each cell in its place? The fuzzy accuracy of the same two tables stands beside it.
 
-Columns are aligned as in `table_columns`, rows as in `table_rows`; the header is a row of its own and always aligned
-with the header. A cell is comparable where a matched row (or the header) meets a matched column and either table has
-text there; it is correct if the normalised texts are equal. Cells of split and merged rows and columns are not
-comparable: they cost coverage, not accuracy.
+Which lines are the header, and which columns and rows are which, is settled as in `table_readings`. A cell is
+comparable where a matched row (or the header) meets a matched column and either table has text there; it is correct if
+the normalised texts are equal. Cells of split and merged rows and columns are not comparable: they cost coverage, not
+accuracy. A header that is broken over several lines is joined and compared.
 
 `cell_accuracy_pct` is correct over comparable cells, `structural_coverage_pct` comparable GT cells over all GT cells;
 both are 0.0, and not 100, where there is nothing to divide by. Their counts are kept, so that such a rate can be left
@@ -12,31 +12,26 @@ out of what is shown. A cell is one with text, here as everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from harness.scoring.cards import SCORER_VERSION
 from harness.scoring.fuzzy_tables import assign_cells
-from harness.scoring.grids import HEADER_ROW, Grid, Row
+from harness.scoring.grids import Grid, Row
 from harness.scoring.table_alignment import AlignedBy, Match, Merge, Split
-from harness.scoring.table_columns import align_columns
-from harness.scoring.table_rows import align_rows
-
-
-@dataclass(frozen=True, slots=True)
-class CellDiff:
-    """A comparable cell that is wrong, by its place in the GT table (`HEADER_ROW` for the header)."""
-
-    row: int
-    column: int
-    expected: str
-    actual: str
+from harness.scoring.table_readings import CellDiff, best_reading
+from harness.scoring.table_rows import is_spanning
 
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """One extracted table against its ground truth (GT). Shapes are rows, without the header, by columns."""
+    """One extracted table against its ground truth (GT). Shapes are rows, without the header, by columns.
+
+    Rows are counted from 0; `HEADER_ROW` is the header. `header_rows` are the extracted lines that stand for the GT
+    header, none where it was not found; `spanning_rows` are those of the extra rows that have one cell of text, such as
+    captions and names of groups.
+    """
 
     table_id: str
     gt_shape: tuple[int, int]
@@ -53,6 +48,8 @@ class ComparisonResult:
     row_merges: tuple[Merge, ...] = ()
     missing_rows: tuple[int, ...] = ()
     extra_rows: tuple[int, ...] = ()
+    header_rows: tuple[int, ...] = ()
+    spanning_rows: tuple[int, ...] = ()
     gt_ragged_rows: int = 0
     ext_ragged_rows: int = 0
     comparable_cells: int = 0
@@ -99,10 +96,9 @@ def compare_extraction(
     """Compare an extracted table with its ground truth, cell by cell in place and as bags of cells."""
     gt = Grid.of(f"table {table_id!r}, GT", gt_headers, gt_rows)
     ext = Grid.of(f"table {table_id!r}, extraction", headers, rows)
-    by_column = align_columns(gt.headers, ext.headers)
-    by_row = align_rows(gt, ext, by_column.matched)
-    compared = list(_comparable(gt, ext, by_column.matched, by_row.matched))
     fuzzy = assign_cells(gt, ext)
+    reading = best_reading(gt, ext, common=len(fuzzy.matched))
+    by_column, by_row, compared = reading.columns, reading.rows, reading.compared
     return ComparisonResult(
         table_id=table_id,
         gt_shape=gt.shape,
@@ -119,6 +115,8 @@ def compare_extraction(
         row_merges=by_row.merges,
         missing_rows=by_row.missing,
         extra_rows=by_row.extra,
+        header_rows=reading.header,
+        spanning_rows=tuple(row for row in by_row.extra if is_spanning(ext, row)),
         gt_ragged_rows=gt.ragged_rows,
         ext_ragged_rows=ext.ragged_rows,
         comparable_cells=len(compared),
@@ -128,17 +126,6 @@ def compare_extraction(
         fuzzy_precision_pct=100.0 * fuzzy.precision,
         fuzzy_recall_pct=100.0 * fuzzy.recall,
     )
-
-
-def _comparable(gt: Grid, ext: Grid, columns: Sequence[Match], rows: Sequence[Match]) -> Iterator[CellDiff]:
-    """Every comparable cell, right or wrong, in the reading order of the GT table."""
-    lines = [(HEADER_ROW, gt.headers, ext.headers)]
-    lines += [(row.gt_index, gt.rows[row.gt_index], ext.rows[row.ext_index]) for row in rows]
-    for number, expected, actual in lines:
-        for column in columns:
-            cell = CellDiff(number, column.gt_index, expected[column.gt_index], actual[column.ext_index])
-            if cell.expected or cell.actual:
-                yield cell
 
 
 def _percent(part: int, whole: int) -> float:

@@ -40,7 +40,7 @@ class TestExtendedSchema:
             " FROM method_results JOIN ground_truth_diffs USING (table_id, method) ORDER BY method",
         )
         score = 100 * 8 / 9
-        assert found == [("a", score, score, None, 0, 1, 1), ("b", 0.0, 0.0, None, 0, 0, 0)]
+        assert found == [("a", score, score, 100.0, 4, 1, 1), ("b", 0.0, 0.0, None, 0, 0, 0)]
 
     def test_every_cell_is_there_once(self, tmp_path: Path) -> None:
         path = write(tmp_path / "debug.sqlite")

@@ -79,14 +79,30 @@ class TestRates:
         assert sides(evaluation, "table", "table/cell_accuracy") == [[1.0, 0.0], [1.0, 0.0]]
 
     def test_a_table_without_comparable_cells_has_a_meaningful_score_and_no_vacuous_one(self) -> None:
-        moved = [["results", ""], *LINES]
-        evaluation = evaluate_tables(GT[:1], [extracted("a", "one", moved)], ["a"])
+        upside_down = [["runner", "result"], *LINES[:0:-1]]
+        evaluation = evaluate_tables(GT[:1], [extracted("a", "one", upside_down)], ["a"])
         (scored,) = evaluation.tables
         assert scored.chosen.comparison.comparable_cells == 0
         assert scored.chosen.comparison.cell_accuracy_pct == 0.0
-        assert 90 < scored.chosen.quality_score < 100
+        assert 60 < scored.chosen.quality_score < 100
         assert "table/cell_accuracy" not in means(evaluation)
         assert "n/a" in method_lines(evaluation, means(evaluation))[1]
+
+    def test_similarity_by_the_measures_of_the_literature(self) -> None:
+        found = means(evaluated(("a", "one", LINES), ("a", "two", [["lap", "m"]])))
+        # Of table "two", a row and its two cells of nine nodes are missing, and two of four cells.
+        assert found["table/teds"] == found["table/teds_struct"] == pytest.approx((1 + 6 / 9) / 2)
+        assert found["table/grits_content"] == pytest.approx((1 + 2 * 2 / 6) / 2)
+
+    def test_what_was_not_extracted_is_similar_to_nothing(self) -> None:
+        found = means(evaluated(("a", "one", LINES), ("a", "two", [["", ""], [""]])))
+        assert found["table/teds"] == found["table/teds_struct"] == found["table/grits_content"] == 0.5
+
+    def test_a_table_that_is_too_large_for_it_is_in_no_mean(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("harness.tasks.tables.evaluation.MAX_CELLS", 4)
+        evaluation = evaluated(("a", "one", LINES), ("a", "two", OTHER))
+        assert evaluation.tables[0].chosen.similarity is None
+        assert sides(evaluation, "table", "table/teds") == [[0.0, 1.0], [0.0, 1.0]]
 
     def test_the_mean_lies_in_its_interval(self) -> None:
         evaluation = evaluated(("a", "one", SHORT), ("a", "two", OTHER))

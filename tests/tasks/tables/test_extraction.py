@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from harness.base.errors import ConfigError, TableError
 from harness.config import build, compose
 from harness.runs.plan import Showing
 from harness.tasks.tables.extracting import Extracted, extract_tables
-from harness.tasks.tables.files import write_ground_truth
+from harness.tasks.tables.files import Extraction, write_ground_truth
 from harness.tasks.tables.methods import Method, count_pages
 from harness.tasks.tables.task import TableFiles, TableSample
 from tests.tasks.tables.builders import LOCK, camelot, page_size, pdf, pdfplumber, ruled_table, table
@@ -23,6 +24,16 @@ METHODS: list[Method] = [
     pdfplumber(vertical_strategy="text", horizontal_strategy="text"),
     *(camelot(flavor=flavor) for flavor in ("network", "stream", "lattice", "hybrid")),
 ]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A method that fails on every file."""
+
+    name: str = "broken"
+
+    def extract(self, content: bytes, pages: Sequence[int]) -> list[Extraction]:
+        raise ZeroDivisionError("by zero")
 
 
 def extract(folder: Path, content: bytes, *methods: Method, page: int = 1) -> Extracted:
@@ -73,15 +84,18 @@ class TestWhatCannotBeRead:
         (failure,) = extract(tmp_path, pdf(PROSE), pdfplumber(), page=7).failed
         assert failure.reason == "x.pdf: table 't' is said to be on page 7 of 1"
 
-    def test_a_method_that_raises_is_named(self, tmp_path: Path) -> None:
-        class Broken:
-            name = "broken"
+    def test_a_method_that_raises_is_named_and_takes_nothing_from_the_others(self, tmp_path: Path) -> None:
+        result = extract(tmp_path, pdf(ruled_table(LINES)), Broken(), pdfplumber())
+        assert result.failed == ()
+        assert [(item.method, item.table_id) for item in result.extractions] == [("pdfplumber", "t")]
+        assert result.failures == {("t", "broken"): "x.pdf: broken failed: ZeroDivisionError: by zero"}
 
-            def extract(self, content: bytes, pages: object) -> list[object]:
-                raise ZeroDivisionError("by zero")
-
-        (failure,) = extract(tmp_path, pdf(PROSE), pdfplumber(), Broken()).failed  # type: ignore[arg-type]
-        assert failure.reason == "x.pdf: broken failed: ZeroDivisionError: by zero"
+    def test_a_table_on_which_every_method_raises_is_not_evaluated(self, tmp_path: Path) -> None:
+        result = extract(tmp_path, pdf(PROSE), Broken(), Broken("second"))
+        assert (result.tables, result.failures) == ((), {})
+        assert result.failed[0].reason == (
+            "x.pdf: broken failed: ZeroDivisionError: by zero; second failed: ZeroDivisionError: by zero"
+        )
 
     def test_others_are_evaluated_all_the_same(self, tmp_path: Path) -> None:
         (tmp_path / "good.pdf").write_bytes(pdf(ruled_table(LINES)))
@@ -160,6 +174,23 @@ class TestInARun:
         assert f"{failed.name}: {failed.reason}".startswith("table t: x.pdf: not a PDF that can be read")
         assert not [name for name in result.kept.metrics() if name.startswith("table/")]
         assert result.metrics["count/tables_failed"] == 1
+
+    def test_a_method_that_fails_scores_nothing_is_told_and_the_run_is_complete(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "x.pdf").write_bytes(pdf(ruled_table(LINES)))
+        write_ground_truth(tmp_path / "gt.json", [table("t", LINES, pdf="x.pdf")])
+        monkeypatch.setattr("harness.tasks.tables.camelot.Camelot.extract", Broken.extract)
+        task = TableFiles(0.1, pdfplumber(), camelot(), str(tmp_path / "gt.json"))
+        result = task.evaluate(folder(tmp_path), seed=0, quiet=True)
+        metrics = {**result.kept.metrics(), **result.metrics}
+        assert result.kept.failed == ()
+        assert (metrics["table/fuzzy_f1"], metrics["table/fuzzy_f1_camelot"]) == (1.0, 0.0)
+        assert (metrics["count/tables_failed"], metrics["count/tables_failed_camelot"]) == (0, 1)
+        told = "scored as 0 on 1 table: x.pdf: camelot failed: ZeroDivisionError: by zero"
+        assert told in result.kept.text
+        assert result.show is not None
+        assert told in result.show(Showing(tmp_path)).html
 
     def test_without_a_method_there_is_nothing_to_run(self) -> None:
         with pytest.raises(ConfigError, match="no method is enabled; expected one of pdfplumber, camelot"):

@@ -1,6 +1,6 @@
 """`tables_debug.sqlite`: every comparison of a run, to be asked with SQL.
 
-Rates are in per cent. `cell_accuracy_pct` is NULL where nothing was comparable;
+Rates are in per cent; TEDS and GriTS are between 0 and 1. `cell_accuracy_pct` is NULL where nothing was comparable;
 `quality_score` is the fuzzy accuracy. Rows and columns are counted from 0, the header is row -1.
 """
 
@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,12 @@ CREATE TABLE ground_truth_tables (
     failed TEXT -- why it could not be evaluated; NULL if it was
 );
 CREATE TABLE method_results (
-    table_id TEXT, method TEXT, extracted INTEGER, quality_score REAL,
+    table_id TEXT, method TEXT, extracted INTEGER,
+    failed TEXT, -- why the method failed; NULL if it did not
+    quality_score REAL,
     win_share REAL, -- 1 for the best method, shared by equals
     chosen INTEGER, -- 1 where combine takes this method
+    teds REAL, teds_struct REAL, grits_content REAL, -- NULL for tables that are too large for them
     headers_json TEXT, rows_json TEXT,
     PRIMARY KEY (table_id, method)
 );
@@ -108,9 +112,11 @@ def _method_result(attempt: Attempt, share: float, chosen: bool) -> dict[str, An
         "table_id": attempt.table.id,
         "method": attempt.method,
         "extracted": int(item is not None),
+        "failed": attempt.failure or None,
         "quality_score": attempt.quality_score,
         "win_share": share,
         "chosen": int(chosen),
+        **(asdict(attempt.similarity) if attempt.similarity else {}),
         **(_texts(item) if item else {}),
     }
 

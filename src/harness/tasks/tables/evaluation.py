@@ -5,26 +5,54 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness.scoring.fuzzy_tables import CellAssignment, assign_cells
 from harness.scoring.grids import Grid
+from harness.scoring.grits import grits_content
 from harness.scoring.table_structure import ComparisonResult, compare_extraction
+from harness.scoring.teds import table_tree, teds
 from harness.tasks.tables.files import Extraction, GroundTruthTable
+
+#: TEDS and GriTS compare each cell with each: tables with more cells than this, empty ones included, have neither.
+MAX_CELLS = 3_000
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """How alike an extraction and its ground truth are by the measures of the literature, between 0 and 1."""
+
+    teds: float
+    teds_struct: float
+    grits_content: float
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One method on one table. A method that extracted nothing is compared as an empty table and scores 0."""
+    """One method on one table. A method that extracted nothing is compared as an empty table and scores 0; so is one
+    that failed, and `failure` says why."""
 
     table: GroundTruthTable
     method: str
     extraction: Extraction | None
     comparison: ComparisonResult
+    failure: str = ""
 
     @property
     def quality_score(self) -> float:
         """Fuzzy accuracy in per cent: what methods are ranked by."""
         return self.comparison.fuzzy_accuracy_pct
+
+    @cached_property
+    def similarity(self) -> Similarity | None:
+        """TEDS and GriTS; 0 where nothing was extracted, None where a table is too large."""
+        gt, ext = self.table.grid, (self.extraction or nothing(self.method)).grid
+        if max(_places(gt), _places(ext)) > MAX_CELLS:
+            return None
+        if not ext.cells():
+            return Similarity(0.0, 0.0, 0.0)
+        trees = table_tree(gt), table_tree(ext)
+        return Similarity(teds(*trees), teds(*trees, structure_only=True), grits_content(gt, ext))
 
     def assignment(self) -> CellAssignment:
         """Which cell stands for which: matched, partial, missing and extra."""
@@ -53,7 +81,7 @@ class ScoredTable:
 
 @dataclass(frozen=True)
 class FailedTable:
-    """A table that could not be evaluated, and why; it is in no rate."""
+    """A table that no method could be evaluated on, and why; it is in no rate."""
 
     table: GroundTruthTable
     reason: str
@@ -68,17 +96,31 @@ class TableEvaluation:
     unmatched: Mapping[str, int]
     failed: tuple[FailedTable, ...] = ()
 
+    def failures(self, method: str) -> list[Attempt]:
+        """Where the method failed and others did not."""
+        attempts = (attempt for scored in self.tables for attempt in scored.attempts)
+        return [attempt for attempt in attempts if attempt.method == method and attempt.failure]
+
 
 def evaluate_tables(
     tables: Sequence[GroundTruthTable],
     extractions: Sequence[Extraction],
     methods: Sequence[str],
     failed: Sequence[FailedTable] = (),
+    failures: Mapping[tuple[str, str], str] | None = None,
 ) -> TableEvaluation:
-    """Score the extractions of each table by each method."""
+    """Score the extractions of each table by each method; `failures` has a reason by table and method."""
     by_key = {(item.table_id, item.method): item for item in extractions if item.table_id is not None}
     lost = Counter(item.method for item in extractions if item.table_id is None)
-    scored = tuple(_score(table, [by_key.get((table.id, method)) for method in methods], methods) for table in tables)
+    reasons = failures or {}
+    attempts = [
+        [
+            _attempt(table, method, by_key.get((table.id, method)), reasons.get((table.id, method), ""))
+            for method in methods
+        ]
+        for table in tables
+    ]
+    scored = tuple(_score(table, tuple(of_table)) for table, of_table in zip(tables, attempts, strict=True))
     return TableEvaluation(tuple(methods), scored, {method: lost[method] for method in methods}, tuple(failed))
 
 
@@ -122,20 +164,24 @@ def tidiness(grid: Grid) -> float:
     return cells * cells / (rows * columns) if cells else 0.0
 
 
-def _score(table: GroundTruthTable, items: Sequence[Extraction | None], methods: Sequence[str]) -> ScoredTable:
-    attempts = tuple(_attempt(table, method, item) for method, item in zip(methods, items, strict=True))
-    chosen = choose([item.grid if item else None for item in items])
+def _score(table: GroundTruthTable, attempts: tuple[Attempt, ...]) -> ScoredTable:
+    chosen = choose([attempt.extraction.grid if attempt.extraction else None for attempt in attempts])
     return ScoredTable(table, attempts, attempts[chosen or 0])
 
 
-def _attempt(table: GroundTruthTable, method: str, item: Extraction | None) -> Attempt:
+def _attempt(table: GroundTruthTable, method: str, item: Extraction | None, failure: str) -> Attempt:
     given = item or nothing(method)
     compared = compare_extraction(table.id, table.headers, table.rows, given.headers, given.rows)
-    return Attempt(table, method, item, compared)
+    return Attempt(table, method, item, compared, failure)
 
 
 def _is_table(grid: Grid) -> bool:
     return min(_size(grid)) > 1
+
+
+def _places(grid: Grid) -> int:
+    rows, columns = _size(grid)
+    return rows * columns
 
 
 def _size(grid: Grid) -> tuple[int, int]:

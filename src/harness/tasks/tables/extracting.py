@@ -17,33 +17,39 @@ from harness.tasks.tables.methods import Method, count_pages
 
 @dataclass(frozen=True)
 class Extracted:
-    """What came out of the PDF files: the tables that were tried, those that could not be, and digests by file."""
+    """What came out of the PDF files: the tables that were tried, those that could not be, and digests by file.
+
+    `failures` says, by table and method, why a method failed on a table that another one was tried on.
+    """
 
     tables: tuple[GroundTruthTable, ...]
     extractions: tuple[Extraction, ...]
     failed: tuple[FailedTable, ...]
     digests: dict[str, str]
+    failures: dict[tuple[str, str], str]
 
 
 def extract_tables(
     tables: Sequence[GroundTruthTable], folder: Path, methods: Sequence[Method], min_iou: float, quiet: bool = False
 ) -> Extracted:
-    """Run every method on every PDF that the ground truth names. A PDF on which one fails takes its tables along."""
+    """Run every method on every PDF that the ground truth names. Tables fail where the PDF or every method does."""
     contents = read_pdfs(tables, folder)
     done: list[GroundTruthTable] = []
     extractions: list[Extraction] = []
     failed: list[FailedTable] = []
+    failures: dict[tuple[str, str], str] = {}
     pdfs = list(contents.items())
     for name, content in pdfs if quiet else track(pdfs, "table PDFs"):
         wanted = [table for table in tables if table.pdf == name]
         try:
-            found = _extract(content, wanted, methods, min_iou)
+            found, reasons = _extract(content, wanted, methods, min_iou)
         except TableError as error:
             failed += [FailedTable(table, f"{name}: {error}") for table in wanted]
         else:
             extractions += found
             done += wanted
-    return Extracted(tuple(done), tuple(extractions), tuple(failed), digests(contents))
+            failures |= {(table.id, method): f"{name}: {why}" for method, why in reasons.items() for table in wanted}
+    return Extracted(tuple(done), tuple(extractions), tuple(failed), digests(contents), failures)
 
 
 def digests(contents: Mapping[str, bytes]) -> dict[str, str]:
@@ -67,19 +73,22 @@ def read_pdfs(tables: Sequence[GroundTruthTable], folder: Path) -> dict[str, byt
 
 def _extract(
     content: bytes, tables: Sequence[GroundTruthTable], methods: Sequence[Method], min_iou: float
-) -> list[Extraction]:
+) -> tuple[list[Extraction], dict[str, str]]:
+    """What the methods extract, and why some fail. Raises TableError where nothing could be tried or all fail."""
     last = count_pages(content)
     for table in tables:
         if table.page > last:
             raise TableError(f"table {table.id!r} is said to be on page {table.page} of {last}")
     pages = sorted({table.page for table in tables})
-    found = []
+    found: list[Extraction] = []
+    failures: dict[str, str] = {}
     for method in methods:
         try:
             items = method.extract(content, pages)
-        except TableError:
-            raise
-        except Exception as error:
-            raise TableError(f"{method.name} failed: {type(error).__name__}: {error}") from error
-        found += match_tables(tables, items, min_iou)
-    return found
+        except Exception as error:  # noqa: BLE001 - a method is a library of others on a file of others
+            failures[method.name] = f"{method.name} failed: {type(error).__name__}: {error}"
+        else:
+            found += match_tables(tables, items, min_iou)
+    if len(failures) == len(methods):
+        raise TableError("; ".join(failures.values()))
+    return found, failures

@@ -1,15 +1,16 @@
 """Ground truth and extractions as files, checked once on the way in.
 
-Ground truth is JSON: a folder with one table a file, or one file with a table or a list of tables. Extractions are
-JSON Lines: one table that one method extracted a line. Cells are strings, null is an empty cell; a number is refused,
-because 0.10 and 0.1 are different texts. `headers` is the first row of the table as it stands on the page; of a merged
-cell the first part has the text and the others are empty. A box is left, top, right, bottom in points from the upper
-left corner of the page.
+Ground truth is JSON: a folder with one table a file, or one file with a table or a list of tables; or one of the public
+formats of `formats`. A folder is read in one format: JSON if it has such files, else the first of those. Extractions
+are JSON Lines: one table that one method extracted a line. Cells are strings, null is an empty cell; a number is
+refused, because 0.10 and 0.1 are different texts. `headers` is the first row of the table as it stands on the page; of
+a merged cell the first part has the text and the others are empty. A box is left, top, right, bottom in points from the
+upper left corner of the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from harness.base.checks import first_error
 from harness.base.errors import TableError
 from harness.scoring.grids import Grid
+from harness.tasks.tables.formats import READERS, Reader
 
 Line: TypeAlias = tuple[str | None, ...]
 Point = Annotated[float, Field(allow_inf_nan=False)]
@@ -84,8 +86,8 @@ def check_bbox(bbox: Bbox | None) -> None:
 
 
 def read_ground_truth(path: Path) -> tuple[GroundTruthTable, ...]:
-    """All tables of a file or of the JSON files of a folder, in order; ids must differ."""
-    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    """All tables of a file or of the files of a folder, in order; ids must differ."""
+    files = _ground_truth_files(path) if path.is_dir() else [path]
     tables: dict[str, GroundTruthTable] = {}
     for file in files:
         for table in _read_tables(file):
@@ -93,7 +95,8 @@ def read_ground_truth(path: Path) -> tuple[GroundTruthTable, ...]:
                 raise TableError(f"{file}: a second table with the id {table.id!r}; expected one table an id")
             tables[table.id] = table
     if not tables:
-        raise TableError(f"{path}: no tables; expected JSON files with one table each, or a list of tables")
+        ends = ", ".join(READERS)
+        raise TableError(f"{path}: no tables; expected JSON files with a table or a list of tables, or one of {ends}")
     return tuple(tables.values())
 
 
@@ -130,14 +133,41 @@ def write_ground_truth(path: Path, tables: Sequence[GroundTruthTable]) -> None:
     path.write_bytes(_TABLES.dump_json(tuple(tables), indent=1) + b"\n")
 
 
+def _ground_truth_files(folder: Path) -> list[Path]:
+    found = (sorted(folder.glob(f"*{end}")) for end in (".json", *READERS))
+    return next(filter(None, found), [])
+
+
 def _read_tables(file: Path) -> tuple[GroundTruthTable, ...]:
     content = _read(file)
+    for end, reader in READERS.items():
+        if file.name.lower().endswith(end):
+            return tuple(_read_public(file, content, reader))
+    if file.suffix.lower() == ".xml":
+        raise TableError(f"{file}: expected a structure file of ICDAR 2013, with a name that ends in -str.xml")
     try:
         if content.lstrip().startswith(b"["):
             return _TABLES.validate_json(content, strict=True, extra="forbid")
         return (_TABLE.validate_json(content, strict=True, extra="forbid"),)
     except ValidationError as error:
         raise TableError(f"{file}: {first_error(error)}") from error
+
+
+def _read_public(file: Path, content: bytes, reader: Reader) -> Iterator[GroundTruthTable]:
+    record = ""
+    try:
+        for table in reader(file, content.decode("utf-8-sig")):
+            record = f"{table.record}: "
+            first, *rest = table.lines or ((),)
+            given = {name: value for name, value in vars(table).items() if name not in ("record", "lines")}
+            yield _TABLE.validate_python({**given, "headers": first, "rows": tuple(rest)})
+            record = ""
+    except UnicodeDecodeError as error:
+        raise TableError(f"{file}: not UTF-8: {error}") from error
+    except ValidationError as error:
+        raise TableError(f"{file}: {record}{first_error(error)}") from error
+    except ValueError as error:
+        raise TableError(f"{file}: {record}{error}") from error
 
 
 def _read(path: Path) -> bytes:

@@ -19,7 +19,7 @@ from harness.tasks.tables.diffs import Diff, Status, cell_diffs, count
 from harness.tasks.tables.evaluation import Attempt, ScoredTable, TableEvaluation
 from harness.tasks.tables.files import Extraction
 from harness.tasks.tables.rates import Means
-from harness.tasks.tables.summary import method_lines, percent, totals
+from harness.tasks.tables.summary import attempt_score, failure_lines, method_lines, percent, totals
 
 DEBUG_FILE = "tables_debug.sqlite"
 PAGE_FILE = "tables.html"
@@ -41,9 +41,9 @@ MEANINGS = {
 
 COLUMNS = (
     "Means over tables. Coverage: tables for which something was extracted. Comparable: cells in a row and a column "
-    "that could be aligned; of these right: those with the right text, over the tables that have any. Wins: tables on "
-    "which the method is the best, ties shared. Unmatched: extracted tables that stand for none. Best of each: what "
-    "always knowing the best method would give."
+    "that could be aligned; of these right: those with the right text, over the tables that have any. TEDS and GriTS: "
+    "similarity as trees and as grids, as papers report it. Wins: tables on which the method is the best, ties shared. "
+    "Unmatched: extracted tables that stand for none. Best of each: what always knowing the best method would give."
 )
 
 STYLE = """
@@ -115,10 +115,16 @@ def section(evaluation: TableEvaluation, means: Means) -> str:
 
 
 def _failures(evaluation: TableEvaluation) -> str:
-    if not evaluation.failed:
-        return ""
-    items = "".join(f"<li>{escape(f.table.id)}: {escape(f.reason)}</li>" for f in evaluation.failed)
-    return f"<p><strong>Not evaluated, and in no rate:</strong></p><ul>{items}</ul>"
+    parts = {
+        "Not evaluated, and in no rate:": [f"{failed.table.id}: {failed.reason}" for failed in evaluation.failed],
+        "Methods that failed where others did not:": failure_lines(evaluation),
+    }
+    return "".join(_listed(title, lines) for title, lines in parts.items() if lines)
+
+
+def _listed(title: str, lines: list[str]) -> str:
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<p><strong>{title}</strong></p><ul>{items}</ul>"
 
 
 def _methods(evaluation: TableEvaluation, means: Means) -> str:
@@ -144,7 +150,7 @@ def _overview(evaluation: TableEvaluation) -> str:
 
 
 def _score(attempt: Attempt) -> str:
-    return percent(attempt.quality_score) if attempt.extraction else "none extracted"
+    return attempt_score(attempt, "none extracted")
 
 
 def _winner(share: float) -> str:
@@ -172,7 +178,8 @@ def _table(scored: ScoredTable, is_open: bool) -> str:
 def _attempt(attempt: Attempt) -> str:
     title = f"<h4>{escape(attempt.method)}: {percent(attempt.quality_score)}</h4>"
     if attempt.extraction is None:
-        return f"{title}<p>No table was extracted here; every cell is missing.</p>"
+        why = f"The method failed: {escape(attempt.failure)}" if attempt.failure else "No table was extracted here"
+        return f"{title}<p>{why}; every cell is missing.</p>"
     diffs = cell_diffs(attempt.assignment())
     found = ", ".join(f"{number} {status}" for status, number in count(diffs).items())
     result = attempt.comparison

@@ -6,6 +6,7 @@ The rates without a method's name are those of the combined result, which is wha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from harness.scoring import Declaration, Interval, ItemCounts, Tally, intervals
 from harness.scoring.table_card import TableScorecard, declare_tables
@@ -64,7 +65,11 @@ def gains(evaluation: TableEvaluation, means: Means) -> dict[str, float]:
 def metrics(evaluation: TableEvaluation, means: Means) -> dict[str, float]:
     """What is logged beside the scorecards."""
     unmatched = {f"count/tables_unmatched_{method}": float(n) for method, n in evaluation.unmatched.items()}
-    return gains(evaluation, means) | {"count/tables_failed": float(len(evaluation.failed))} | unmatched
+    failed = {"count/tables_failed": float(len(evaluation.failed))}
+    failed |= {
+        f"count/tables_failed_{method}": float(len(evaluation.failures(method))) for method in evaluation.methods
+    }
+    return gains(evaluation, means) | failed | unmatched
 
 
 def best_single(evaluation: TableEvaluation, means: Means) -> str | None:
@@ -90,11 +95,13 @@ def _attempt(table: ScoredTable, position: int) -> TableScorecard:
 def _card(attempt: Attempt, wins: float = 0.0, winnable: int = 0, oracle_f1: float = 0.0) -> TableScorecard:
     compared = attempt.comparison
     comparable = compared.comparable_cells > 0
+    similarity = attempt.similarity
     return TableScorecard(
         tables=1,
         extracted=int(attempt.extraction is not None),
         comparable=int(comparable),
         winnable=winnable,
+        sized=int(similarity is not None),
         fuzzy_f1=compared.fuzzy_accuracy_pct / 100,
         fuzzy_precision=compared.fuzzy_precision_pct / 100,
         fuzzy_recall=compared.fuzzy_recall_pct / 100,
@@ -102,4 +109,5 @@ def _card(attempt: Attempt, wins: float = 0.0, winnable: int = 0, oracle_f1: flo
         cell_accuracy=compared.cell_accuracy_pct / 100 if comparable else 0.0,
         wins=wins,
         oracle_f1=oracle_f1,
+        **(asdict(similarity) if similarity else {}),
     )

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from harness.scoring import Interval, ItemCounts, format_scorecard
-from harness.tasks.tables.evaluation import TableEvaluation
+from harness.tasks.tables.evaluation import Attempt, TableEvaluation
 from harness.tasks.tables.rates import Means, best_single, gains, mean_rates, metrics
 
 #: Tables that the terminal lists, worst first.
 LISTED = 10
 
-_COLUMNS = ("fuzzy_f1", "fuzzy_precision", "fuzzy_recall", "coverage", "structural_coverage", "cell_accuracy")
-_HEADINGS = ("fuzzy F1", "precision", "recall", "coverage", "comparable", "of these right", "wins", "unmatched")
+_HEADINGS = {
+    "fuzzy_f1": "fuzzy F1",
+    "fuzzy_precision": "precision",
+    "fuzzy_recall": "recall",
+    "coverage": "coverage",
+    "structural_coverage": "comparable",
+    "cell_accuracy": "of these right",
+    "teds": "TEDS",
+    "grits_content": "GriTS",
+}
 
 
 def totals(evaluation: TableEvaluation) -> str:
@@ -33,14 +43,14 @@ def percent(value: float) -> str:
 def method_lines(evaluation: TableEvaluation, means: Means) -> list[tuple[str, ...]]:
     """A table of methods: a heading, a line a method and, where there are several, what combining them gives."""
     several = len(evaluation.methods) > 1
-    lines: list[tuple[str, ...]] = [("method", *_HEADINGS)]
+    lines: list[tuple[str, ...]] = [("method", *_HEADINGS.values(), "wins", "unmatched")]
     for method in evaluation.methods:
         suffix = f"_{method}" if several else ""
         wins = _shown(means, f"table/win_rate_{method}")
         lines.append((method, *_scores(means, suffix), wins, str(evaluation.unmatched[method])))
     if several:
         lines.append(("combined", *_scores(means, ""), "", ""))
-        lines.append(("best of each", _shown(means, "table/oracle_f1"), *[""] * (len(_HEADINGS) - 1)))
+        lines.append(("best of each", _shown(means, "table/oracle_f1"), *[""] * (len(_HEADINGS) + 1)))
     return lines
 
 
@@ -62,8 +72,21 @@ def method_text(evaluation: TableEvaluation, means: Means, note: str = "") -> st
         lines += ["", f"  {gain}; the best of each table would be {found['table/oracle_gain'] * 100:+.1f}"]
     if evaluation.tables:
         lines += ["", *_aligned(_worst(evaluation))]
+    lines += [f"  {line}" for line in failure_lines(evaluation)]
     lines += [f"  not evaluated: {item.table.id}: {item.reason}" for item in evaluation.failed]
     return "\n".join(lines)
+
+
+def failure_lines(evaluation: TableEvaluation) -> list[str]:
+    """Which methods failed where others did not: they score 0 there."""
+    failures = [attempt for method in evaluation.methods for attempt in evaluation.failures(method)]
+    tables = Counter(attempt.failure for attempt in failures)
+    return [f"scored as 0 on {_number(count, 'table')}: {reason}" for reason, count in tables.items()]
+
+
+def attempt_score(attempt: Attempt, missing: str = "none") -> str:
+    """The fuzzy F1 of a method on a table, or why there is none."""
+    return percent(attempt.quality_score) if attempt.extraction else "failed" if attempt.failure else missing
 
 
 def to_dict(evaluation: TableEvaluation, cards: Mapping[str, ItemCounts]) -> dict[str, Any]:
@@ -79,8 +102,10 @@ def to_dict(evaluation: TableEvaluation, cards: Mapping[str, ItemCounts]) -> dic
                 "methods": {
                     attempt.method: {
                         "extracted": attempt.extraction is not None,
+                        "failed": attempt.failure or None,
                         "quality_score": attempt.quality_score,
                         "win_share": share,
+                        "similarity": asdict(attempt.similarity) if attempt.similarity else None,
                         "comparison": attempt.comparison.to_dict(),
                     }
                     for attempt, share in zip(scored.attempts, scored.wins, strict=True)
@@ -96,7 +121,7 @@ def _worst(evaluation: TableEvaluation) -> list[tuple[str, ...]]:
     ranked = sorted(evaluation.tables, key=lambda table: table.chosen.quality_score)
     lines = [("table", *evaluation.methods, "taken")]
     for scored in ranked[:LISTED]:
-        scores = (percent(item.quality_score) if item.extraction else "none" for item in scored.attempts)
+        scores = map(attempt_score, scored.attempts)
         lines.append((scored.table.id, *scores, scored.chosen.method if scored.chosen.extraction else "none"))
     if len(ranked) > LISTED:
         lines.append((f"and {len(ranked) - LISTED} better ones", *[""] * (len(evaluation.methods) + 1)))
@@ -104,7 +129,7 @@ def _worst(evaluation: TableEvaluation) -> list[tuple[str, ...]]:
 
 
 def _scores(means: Means, suffix: str) -> tuple[str, ...]:
-    return tuple(_shown(means, f"table/{name}{suffix}") for name in _COLUMNS)
+    return tuple(_shown(means, f"table/{name}{suffix}") for name in _HEADINGS)
 
 
 def _shown(means: Means, name: str) -> str:

@@ -99,10 +99,11 @@ class TableTask(ABC):
         need("tables", "pypdfium2", *(method.name for method in self.methods))
 
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
-        """Extract, match and score; a PDF on which a method fails takes its tables along."""
+        """Extract, match and score. A method that fails scores 0; tables that all methods fail on are not evaluated."""
         methods = self.methods
         found = extract_tables(self.tables, self._folder, methods, self.min_iou, quiet)
-        evaluation = evaluate_tables(found.tables, found.extractions, [method.name for method in methods], found.failed)
+        names = [method.name for method in methods]
+        evaluation = evaluate_tables(found.tables, found.extractions, names, found.failed, found.failures)
         cards = score_cards(evaluation)
         means = mean_rates(cards)
         write_extractions(folder / EXTRACTIONS_FILE, found.extractions)

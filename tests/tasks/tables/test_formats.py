@@ -1,0 +1,179 @@
+"""Ground truth in public formats: what is read, and how a mistake is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import TableError
+from harness.tasks.tables.evaluation import evaluate_tables
+from harness.tasks.tables.extracting import extract_tables
+from harness.tasks.tables.files import GroundTruthTable, read_ground_truth
+from tests.tasks.tables.builders import MARGIN, extracted, page_size, pdf, pdfplumber, ruled_table
+
+LINES = [["name", "time"], ["Ada", "41"], ["Bo", "43"]]
+
+MERGED_HTML = """
+<html><body><p>Not a table.</p>
+<table id="races"><caption>Times of <i>two</i>
+ runners</caption>
+ <thead><tr><th rowspan="2">name<th colspan="2">time</tr><tr><th>May</th><th>June</th></tr></thead>
+ <tbody><tr><td>Ada &amp; Bo</td><td>41<br>07</td><td>&nbsp;</td></tr></tbody>
+</table>
+<table><tr><td>lap</td></tr></table></body></html>
+"""
+
+STRUCTURE = ["<thead>", "<tr>", "<td", ' colspan="2"', ">", "</td>", "</tr>", "</thead>", "<tbody>", "<tr>"]
+STRUCTURE += ["<td>", "</td>", "<td>", "</td>", "</tr>", "</tbody>"]
+PUBTABNET = {
+    "filename": "PMC1_2.png",
+    "split": "val",
+    "imgid": 7,
+    "html": {
+        "structure": {"tokens": STRUCTURE},
+        "cells": [
+            {"tokens": ["<b>", "T", "i", "m", "e", "</b>"], "bbox": [1, 2, 3, 4]},
+            {"tokens": ["p", " ", "<", " ", "5"], "bbox": [1, 2, 3, 4]},
+            {"tokens": []},
+        ],
+    },
+}
+
+STR_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<document filename='race.pdf'><table id='1'>
+ <region id='1' page='1' col-increment='0' row-increment='0'>
+  <cell id='1' start-row='0' start-col='0' end-row='1'>
+   <bounding-box x1='40' y1='60' x2='90' y2='70'/><content>name</content></cell>
+  <cell id='2' start-row='0' start-col='1' end-col='2'><content>time</content></cell>
+  <cell id='3' start-row='1' start-col='1'><content>May</content></cell>
+  <cell id='4' start-row='1' start-col='2'><content>June</content></cell>
+ </region>
+ <region id='2' page='2' col-increment='0' row-increment='2'>
+  <cell id='5' start-row='0' start-col='0'><content>Ada</content></cell>
+ </region>
+</table></document>"""
+
+REG_XML = """<document filename='race.pdf'><table id='1'>
+ <region id='1' page='1'><bounding-box x1='40' y1='56' x2='160' y2='88'/></region></table></document>"""
+
+
+def read(folder: Path, name: str, text: str) -> tuple[GroundTruthTable, ...]:
+    (folder / name).write_text(text, encoding="utf-8")
+    return read_ground_truth(folder / name)
+
+
+def lines(table: GroundTruthTable) -> list[list[str | None]]:
+    return [list(line) for line in (table.headers, *table.rows)]
+
+
+class TestCsv:
+    def test_a_file_is_a_table(self, tmp_path: Path) -> None:
+        (found,) = read(tmp_path, "may.csv", '\ufeffname,time\n"Ada, Jr.",41\n"Bo\nII",\n')
+        assert (found.id, found.page, found.pdf) == ("may", 1, None)
+        assert lines(found) == [["name", "time"], ["Ada, Jr.", "41"], ["Bo\nII", None]]
+
+    def test_it_belongs_to_the_pdf_of_its_name_and_can_be_extracted(self, tmp_path: Path) -> None:
+        (tmp_path / "may.pdf").write_bytes(pdf(ruled_table(LINES)))
+        found = read(tmp_path, "may.csv", "\n".join(map(",".join, LINES)))
+        extractions = extract_tables(found, tmp_path, [pdfplumber()], 0.1, quiet=True).extractions
+        (scored,) = evaluate_tables(found, extractions, ["pdfplumber"]).tables
+        assert scored.chosen.quality_score == 100
+
+
+class TestHtml:
+    def test_spans_captions_and_open_tags(self, tmp_path: Path) -> None:
+        first, second = read(tmp_path, "page.html", MERGED_HTML)
+        assert (first.id, first.caption, second.id) == ("races", "Times of two runners", "page-2")
+        assert lines(first) == [["name", "time", None], [None, "May", "June"], ["Ada & Bo", "41 07", "\xa0"]]
+
+    def test_the_only_table_has_the_name_of_its_file(self, tmp_path: Path) -> None:
+        (found,) = read(tmp_path, "page.htm", "<table><tr><td>a<td>b<tr><td rowspan=9>c</table>")
+        assert (found.id, lines(found)) == ("page", [["a", "b"], ["c", None]])
+
+
+class TestPubTabNet:
+    def test_a_line_is_a_table(self, tmp_path: Path) -> None:
+        (found,) = read(tmp_path, "val.jsonl", json.dumps(PUBTABNET) + "\n\n")
+        assert (found.id, lines(found)) == ("PMC1_2", [["Time", None], ["p < 5", None]])
+
+
+class TestIcdar:
+    def test_a_region_is_a_table(self, tmp_path: Path) -> None:
+        first, second = read(tmp_path, "race-str.xml", STR_XML)
+        assert [(table.id, table.page, table.bbox, table.pdf) for table in (first, second)] == [
+            ("race-1-1", 1, None, None),
+            ("race-1-2", 2, None, None),
+        ]
+        assert lines(first) == [["name", "time", None], [None, "May", "June"]]
+        assert lines(second) == [["Ada"]]
+
+    def test_boxes_are_turned_where_the_pdf_tells_the_height(self, tmp_path: Path) -> None:
+        size = page_size(LINES)
+        (tmp_path / "race.pdf").write_bytes(pdf(ruled_table(LINES, size[1]), size=size))
+        first, second = read(tmp_path, "race-str.xml", STR_XML)
+        assert (first.pdf, first.bbox, second.bbox) == ("race.pdf", (40.0, size[1] - 70, 90.0, size[1] - 60), None)
+        (tmp_path / "race-reg.xml").write_text(REG_XML)
+        first, _ = read_ground_truth(tmp_path)
+        assert first.bbox == (float(MARGIN), size[1] - 88, 160.0, size[1] - 56)
+
+
+def test_a_folder_is_read_in_one_format(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "extractions.jsonl").write_text("{}\n")
+    assert [table.id for table in read_ground_truth(tmp_path)] == ["a", "b"]
+    (tmp_path / "own.json").write_text('{"id": "own", "headers": ["a"], "rows": []}')
+    assert [table.id for table in read_ground_truth(tmp_path)] == ["own"]
+
+
+def test_what_was_read_is_scored_like_any_other(tmp_path: Path) -> None:
+    tables = read(tmp_path, "may.csv", "\n".join(map(",".join, LINES)))
+    (scored,) = evaluate_tables(tables, [extracted("m", "may", LINES)], ["m"]).tables
+    assert scored.chosen.quality_score == scored.chosen.comparison.structural_coverage_pct == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("t.csv", 'a,b\n"x"y,1\n', r"t\.csv: line 2: ',' expected after '\"'"),
+        ("t.csv", ",\n,\n", r"t\.csv: the table: .*no cell with text"),
+        ("t.csv", "", r"t\.csv: the table: .*no cell with text"),
+        ("t.html", "<p>nothing</p>", r"t\.html: no tables"),
+        ("t.html", "<table></table>", r"t\.html: table 1: no cells"),
+        ("t.html", "<table><tr><td colspan=x>a</table>", r't\.html: table 1: colspan="x"; expected a number from 1'),
+        ("t.html", "<table><tr><td rowspan=0>a</table>", r't\.html: table 1: rowspan="0"; expected a number from 1'),
+        ("t.html", "<table><tr><td><table></table>", r"t\.html: table 1: a table inside a table"),
+        ("t.html", "<table id=a><tr><td>x</table><table id=a><tr><td>y</table>", r"a second table with the id 'a'"),
+        ("t.jsonl", '{"filename": "a.png"}\n', r"t\.jsonl: line 1: expected `filename`.*KeyError: 'html'"),
+        ("t.jsonl", "\n{", r"t\.jsonl: line 2: expected `filename`.*JSONDecodeError"),
+        (
+            "t.jsonl",
+            json.dumps({"filename": "a", "html": {"structure": {"tokens": STRUCTURE}, "cells": []}}),
+            r"line 1: .*0 cells for 3 places in the structure",
+        ),
+        ("t-str.xml", "<document", r"t-str\.xml: not valid XML: unclosed token"),
+        ("t-str.xml", "<document/>", r"t-str\.xml: no tables"),
+        ("t-str.xml", STR_XML.replace("page='2'", "page='two'"), r"table 1, region 2: page is 'two'; expected a whole"),
+        ("t-str.xml", STR_XML.replace("page='2'", "page='0'"), r"table 1, region 2: page: Input should be greater"),
+        ("t-str.xml", STR_XML.replace("end-col='2'", "end-col='0'"), r"region 1, cell 2: ends in row 0, column 0, bef"),
+        (
+            "t-str.xml",
+            STR_XML.replace("start-col='2'", "start-col='1'"),
+            r"region 1: two cells begin in row 1, column 1",
+        ),
+        ("t-str.xml", STR_XML.replace("x1='40'", ""), r"region 1, cell: bounding-box with .*; expected numbers x1"),
+        ("t-reg.xml", REG_XML, r"t-reg\.xml: expected a structure file of ICDAR 2013"),
+    ],
+    ids=lambda value: None if len(value) < 60 else "",
+)
+def test_a_mistake_is_named_with_its_file_and_record(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        read(tmp_path, name, text)
+
+
+def test_what_is_not_utf8_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,\xff\n")
+    with pytest.raises(TableError, match=r"t\.csv: not UTF-8"):
+        read_ground_truth(tmp_path / "t.csv")
