@@ -34,9 +34,10 @@ PAGE = (ROOT / "docs" / "extending.md").read_text()
 
 
 def page_files() -> dict[str, str]:
-    """The files of the page: blocks of code whose first line is a comment with their path."""
-    blocks = re.findall(r"^```(?:python|yaml)\n# (\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    return dict(blocks)
+    """The files of the page, as a reader copies them: blocks of code that begin with a comment, their path. Before it
+    stands only what Hydra wants to be first."""
+    block = r"^```(?:python|yaml)\n((?:# @package \S+\n)?# (\S+)\n.*?)^```"
+    return {name: text for text, name in re.findall(block, PAGE, re.MULTILINE | re.DOTALL)}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -622,7 +623,21 @@ class TestScorecards:
         assert refused(f"scoring.cards=[{card}]").startswith(message)
 
 
+def run_line_that_makes(file: str, folder: Path) -> None:
+    """Do what the page says to make a file."""
+    (line,) = re.findall(rf"^    (\S.* > {re.escape(file)})", PAGE, re.MULTILINE)
+    subprocess.run(["sh", "-c", line], cwd=folder, check=True)
+
+
 class TestFormats:
+    def test_the_one_of_the_page_reads_the_file_of_the_page(
+        self, project: Path, harness: Harness, tiny_set: Path
+    ) -> None:
+        run_line_that_makes("numbers.txt", project)
+        shutil.copy(next((tiny_set / "photos").iterdir()), project / "start_0417.jpg")
+        told = harness("import", "--format", "numbers", "numbers.txt")
+        assert "Imported 1 photo, 1 bib" in told.out, told.err
+
     def test_one_from_outside_is_imported(self, project: Path, harness: Harness, tiny_set: Path) -> None:
         photos = sorted((tiny_set / "photos").glob("*.jpg"))
         write(project, {"numbers.txt": f"{photos[0].name};417\n{photos[1].name};62\n"})
@@ -658,7 +673,7 @@ class TestFormats:
 
 class TestTasks:
     def test_one_from_outside_is_one_more_task_of_the_run(self, project: Path, harness: Harness) -> None:
-        write(project, {"words.txt": "face face\nbib bid\n"})
+        run_line_that_makes("words.txt", project)
         told = harness("task=spelling", "references=off")
         assert told.code == 0, told.err
         assert re.search(r"Spelling  \(fewer than five groups.*\)\n +right +50.0%", told.out)

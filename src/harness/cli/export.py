@@ -26,7 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", required=True, choices=("coco", "predictions"), help="what to write")
     parser.add_argument("-f", "--force", action="store_true", help="replace a file of predictions that is there")
-    parser.add_argument("--embeddings", action="store_true", help="write the embeddings of faces, too")
+    parser.add_argument(
+        "--embeddings", action="store_true", help="write the embeddings of faces, too; runs keep none so far"
+    )
     parser.add_argument(
         "words",
         nargs="+",

@@ -1,8 +1,10 @@
 """Score what another program predicted, on a reference set, as a run like any other.
 
-PREDICTIONS is a file of JSON Lines, one photo a line, or COCO results together with --images. The format is in
-docs/predictions.md. The scorecards, the verdict, the report and the MLflow run are those of any run. The predictions
-are for the photos of `references`, which is the built-in sample set unless an override says otherwise.
+PREDICTIONS is a file of JSON Lines, one photo a line, or COCO results together with --images. A line is
+{"photo": "a.jpg", "faces": [{"x": 0.4, "y": 0.1, "w": 0.1, "h": 0.15, "score": 0.9}]}, with bibs and links where there
+are any; boxes are shares of the photo, or its pixels on a line with "unit": "px". docs/predictions.md has the whole
+format. The scorecards, the verdict, the report and the MLflow run are those of any run. The predictions are for the
+photos of `references`, which is the built-in sample set unless an override says otherwise.
 """
 
 from __future__ import annotations

@@ -296,6 +296,11 @@ def test_a_photo_that_the_set_does_not_have_is_told_with_what_it_has(
     assert len(told.splitlines()) == 2
 
 
+def test_whoever_forgets_to_choose_a_set_is_reminded(tmp_path: Path) -> None:
+    told = refused(tmp_path, {"photo": "x.jpg", "bibs": []}, references=replace(the_set(), name="sample"))
+    assert "that sample does not have (references=staging chooses photos of your own):\n" in told
+
+
 def test_a_name_of_two_photos_needs_a_hash(tmp_path: Path) -> None:
     same = the_set(photo1="a.jpg")
     told = refused(tmp_path, {"photo": "a.jpg", "bibs": []}, references=same)

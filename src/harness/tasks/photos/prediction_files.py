@@ -34,6 +34,8 @@ from harness.types import PhotoPrediction
 
 #: How many bad lines, and how many unknown photos, an error shows.
 MOST_PROBLEMS, MOST_UNKNOWN = 5, 10
+#: What the built-in set is called: the one that is scored on where nobody chooses another.
+_SAMPLE = "sample"
 #: How a file begins that is no text in UTF-8, and what to say about it.
 _OTHER_KINDS = {
     b"\x1f\x8b": "packed by gzip; unpack it first",
@@ -326,7 +328,8 @@ class Gatherer:
         if self._unknown:
             lines = counted(len(self._unknown), self.naming.noun)
             are = "is about a photo" if len(self._unknown) == 1 else "are about photos"
-            yield f"{self.file}: {lines} {are} that {self.references.name} does not have:"
+            hint = " (references=staging chooses photos of your own)" if self.references.name == _SAMPLE else ""
+            yield f"{self.file}: {lines} {are} that {self.references.name} does not have{hint}:"
             yield listing(self._unknown, MOST_UNKNOWN)
 
     def _lost(self, key: tuple[str, ...]) -> str:
