@@ -212,7 +212,7 @@ def test_links_follow_boxes_and_suggestions_need_free_ends(model: Page) -> None:
         const scene = (bibs, faces) => ({ bibs: { boxes: bibs }, faces: { boxes: faces } });
         const before = scene([box(0, 0.5), box(0.3, 0.5), box(0.6, 0.5)], [box(0, 0.1), box(0.3, 0.1)]);
         const now = scene([box(0.31, 0.5), box(0, 0.5)], [box(0.3, 0.1), box(0, 0.1)]);
-        const doc = toggledLink({ links: null, dismissed: [] }, [0, 0]);
+        const doc = toggledLink({ links: null, dismissed: [], labeled: false }, [0, 0]);
         return { followed: followed([[0, 0], [1, 1], [2, 1]], before, now), none: followed(null, before, now),
                  open: openSuggestions([[0, 1], [1, 0], [1, 1], [2, 2]], dismissedLink(doc, [2, 2])),
                  again: toggledLink(doc, [0, 0]).links, nearest: nearest(box(0.28, 0.4), before.faces.boxes) };

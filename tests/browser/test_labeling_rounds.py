@@ -153,6 +153,8 @@ def test_by_mouse(ghost_server: LabelServer, prepared: Path, page: Page) -> None
     click(page, record["faces"]["boxes"][0])
     saved(page)
     assert ghost_server.photo(near)["links"] == [[0, 0]]
+    assert ghost_server.photo(near)["completeness"]["links"] is False, "saved, and nobody has called it done"
+    expect(page.locator("#count")).to_have_text("1 linked, not done yet")
     page.get_by_role("button", name="Done, next").click()
     on_photo(page, "sample_13.jpg")
     page.get_by_role("button", name="Done, next").click()

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from harness.base.errors import InvalidEditError
+from harness.references.completeness import State, completeness
 from harness.references.files import SuggestedBy
+from harness.references.freeze import freeze
 from harness.references.labels import view
+from harness.references.sets import StagingSet
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
+from harness.types import Split
 from tests.labeling.conftest import BIB, FACE, OTHER_BIB, OTHER_FACE, Connect, bibs, faces, put, read
 
 
@@ -53,6 +58,25 @@ def test_links_follow_their_boxes(client: TestClient, photo: str) -> None:
     assert put(client, photo, "bibs", bibs(OTHER_BIB, origins=[1])).json()["links"] == [[0, 1]]
     moved = put(client, photo, "faces", faces(OTHER_FACE | {"x": 0.6}, FACE, origins=[1, 0]))
     assert moved.json()["links"] == [[0, 0]]
+
+
+def test_links_that_nobody_called_done_are_kept_and_neither_complete_nor_frozen_nor_scored(
+    client: TestClient, photo: str, root: Path
+) -> None:
+    """The link page saves after each link; the photo is done when the person says so."""
+    label(client, photo)
+    half = put(client, photo, "links", {"links": [[0, 0]], "labeled": False}).json()
+    assert (half["links"], half["links_labeled"]) == ([[0, 0]], False)
+    assert (half["completeness"]["links"], half["completeness"]["state"]) == (False, "partial")
+    assert put(client, photo, "links", {"links": [[0, 0]], "labeled": False}, half["revision"]).status_code == 200
+    assert completeness(LabelStore(root).contents(), photo).state is State.PARTIAL
+    (staged,) = [each for each in StagingSet(str(root), Split.FULL).load().photos if each.sha256 == photo]
+    assert staged.links is None
+    with pytest.raises(InvalidEditError, match="no photo"):
+        freeze(LabelStore(root), "half")
+    done = put(client, photo, "links", {"links": [[0, 0]], "labeled": True}).json()
+    assert (done["links_labeled"], done["completeness"]["state"]) == (True, "complete")
+    assert "links_open" not in (root / "photo_index.json").read_text()
 
 
 def test_a_stale_save_is_refused_with_theirs_and_loses_nothing(client: TestClient, photo: str) -> None:

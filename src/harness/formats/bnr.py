@@ -42,6 +42,7 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
                 added_at=record.added_at,
                 sha256=sha256,
                 group=record.group,
+                links_open=bool(record.links_open),
             )
         )
     return ImportedSet(tuple(imported), contents.identities)

@@ -229,6 +229,7 @@ def _own_photo(image: Image, folders: list[Path], extra: ImageExtension) -> Impo
         bibs=BibLabels(boxes=bibs, **extra.bibs.model_dump()) if extra.bibs else None,
         faces=FaceLabels(boxes=faces, **extra.faces.model_dump()) if extra.faces else None,
         links=extra.links,
+        links_open=bool(extra.links_open),
         names=tuple(extra.names),
         split=extra.split,
         added_at=extra.added_at,

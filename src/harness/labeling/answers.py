@@ -93,6 +93,7 @@ class Photo(BaseModel):
     bibs: BibLabels
     faces: FaceLabels
     links: LinkPairs | None
+    links_labeled: bool
     suggested_links: LinkPairs
     ghosts: Ghosts
     completeness: CompletenessOut

@@ -95,7 +95,7 @@ def put_faces(body: SaveFaces, write: Write) -> Photo:
 @router.put("/links")
 def put_links(body: SaveLinks, write: Write) -> Photo:
     """Set all links of a photo: pairs of positions, bib first."""
-    return write(lambda store, photo, seen: save_links(store, photo, body.links, seen))
+    return write(lambda store, photo, seen: save_links(store, photo, body.links, seen, done=body.labeled))
 
 
 @router.put("/split")

@@ -36,6 +36,7 @@ def photo_state(source: LabelSource, linker: Linker, suspects: Sequence[Suspect]
         bibs=seen.bibs.bare(),
         faces=seen.faces.bare(),
         links=seen.links,
+        links_labeled=seen.links is not None and not seen.record.links_open,
         suggested_links=suggested_links(seen, linker),
         ghosts=_ghosts(seen, source.suggestions()),
         completeness=CompletenessOut(bibs=done.bibs, faces=done.faces, links=done.links, state=done.state),

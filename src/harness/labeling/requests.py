@@ -96,9 +96,10 @@ class SaveFaces(Request):
 
 
 class SaveLinks(Request):
-    """The links of a photo; null where nobody has looked after all."""
+    """The links of a photo; null where nobody has looked after all. They are done unless `labeled` says otherwise."""
 
     links: Annotated[LinkPairs, Field(max_length=MOST_BOXES)] | None
+    labeled: Annotated[bool, Field(strict=True)] = True
 
 
 class SaveSplit(Request):

@@ -1,9 +1,9 @@
 """How far a photo is labelled: derived from its labels whenever it is asked for, never stored.
 
-Bibs and faces are done when a person said so; links when the photo is in the link file, or bibs and faces are done and
-one of them has no box to link; identities when faces are done and every kept one has a name, or the set says that
-those without one were looked at. A photo is complete when bibs, faces and links are. A known negative, labelled and
-without a single box, is complete too, and counted apart.
+Bibs and faces are done when a person said so; links when the photo is in the link file and nobody has left them open,
+or bibs and faces are done and one of them has no box to link; identities when faces are done and every kept one has a
+name, or the set says that those without one were looked at. A photo is complete when bibs, faces and links are. A known
+negative, labelled and without a single box, is complete too, and counted apart.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def completeness(contents: Contents, photo: str, dimensions: Sequence[Dimension]
     """How far one photo is labelled; `dimensions` are those that count."""
     bib = contents.bibs.photos.get(photo, NO_BIBS)
     face = contents.faces.photos.get(photo, NO_FACES)
-    looked_for_links = photo in contents.links.photos
+    begun_links = photo in contents.links.photos
+    looked_for_links = contents.links_done(photo)
     nothing_to_link = not bib.boxes or not face.boxes
     named = contents.identities.identities_labeled or all(
         box.identity for box in face.boxes if box.scope == FaceScope.KEEP
@@ -80,7 +81,7 @@ def completeness(contents: Contents, photo: str, dimensions: Sequence[Dimension]
         boxes = ("bibs" in dimensions and bib.boxes) or ("faces" in dimensions and face.boxes)
         state = State.COMPLETE if boxes else State.KNOWN_NEGATIVE
     else:
-        begun = {"bibs": bib.begun, "faces": face.begun, "links": looked_for_links, "identities": False}
+        begun = {"bibs": bib.begun, "faces": face.begun, "links": begun_links, "identities": False}
         state = State.PARTIAL if any(begun[dimension] for dimension in dimensions) else State.UNTOUCHED
     review = bib.labeled and face.begun and not face.labeled and (looked_for_links or nothing_to_link)
     return Completeness(**done, state=state, review=review)

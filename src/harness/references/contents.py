@@ -34,6 +34,11 @@ class Contents:
     links: BibFaceLinks
     identities: FaceIdentities
 
+    def links_done(self, photo: str) -> bool:
+        """Whether somebody looked for the links of a photo to the end."""
+        record = self.index.photos.get(photo)
+        return photo in self.links.photos and not (record and record.links_open)
+
 
 class LoadFile(Protocol):
     """Something that loads one label file."""

@@ -62,6 +62,7 @@ class ImageExtension(Record):
     faces: FaceExtension | None
     links: LinkPairs | None
     group: str | None = None
+    links_open: Flag | None = None
 
 
 class FileExtension(Record):
@@ -135,6 +136,7 @@ def _extension(contents: Contents, sha256: str, record: PhotoRecord) -> ImageExt
         faces=None if faces is None else FaceExtension(labeled=faces.labeled, tags=faces.tags),
         links=contents.links.photos.get(sha256),
         group=record.group,
+        links_open=record.links_open,
     )
 
 

@@ -71,7 +71,8 @@ class PhotoRecord(Record):
     """One photo of the index, upright. `names` are the file names that it was added under.
 
     `group` is what a source says belongs together. `taken_at` and `camera` are from the photo's header, "" where it
-    does not say; photos that an older harness entered have neither.
+    does not say; photos that an older harness entered have neither. `links_open` says that links were begun, and that
+    nobody has called them done.
     """
 
     names: list[str] = Field(min_length=1)
@@ -83,6 +84,7 @@ class PhotoRecord(Record):
     group: str | None = Field(default=None, min_length=1, exclude_if=_is_none)
     taken_at: CameraTime | None = Field(default=None, exclude_if=_is_none)
     camera: str | None = Field(default=None, exclude_if=_is_none)
+    links_open: Flag | None = Field(default=None, exclude_if=_is_none)
 
 
 class SuggestedBy(Record):

@@ -32,7 +32,7 @@ from harness.references.files import (
     PhotoFile,
     PhotoIndex,
 )
-from harness.references.labels import know_names
+from harness.references.labels import know_names, leave_links_open
 from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, stored_photos
 from harness.references.splitting import learn_captures, split_new
 from harness.references.store import LabelStore
@@ -46,7 +46,7 @@ class ImportedPhoto:
     """One photo of a source. `where` names its record in errors; `sha256` is what the source says its content is.
 
     A dimension that the source does not speak about is None, which is not the same as labelled and empty. Photos of one
-    `group` belong together, as the source says.
+    `group` belong together, as the source says. Links may be `links_open`: begun, and not done.
     """
 
     path: Path
@@ -59,6 +59,7 @@ class ImportedPhoto:
     added_at: str | None = None
     sha256: str | None = None
     group: str | None = None
+    links_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,23 +139,26 @@ def _enter(draft: Draft, photo: ImportedPhoto, copied: CopiedPhoto) -> None:
         draft.put(PhotoIndex, copied.sha256, record.model_copy(update={"group": photo.group}))
     _enter_labels(draft, BibGroundTruth, photo, copied.sha256, photo.bibs, BibLabels())
     _enter_labels(draft, FaceGroundTruth, photo, copied.sha256, photo.faces, FaceLabels())
-    _enter_labels(draft, BibFaceLinks, photo, copied.sha256, photo.links, None)
+    if _enter_labels(draft, BibFaceLinks, photo, copied.sha256, photo.links, None):
+        leave_links_open(draft, copied.sha256, photo.links_open)
 
 
 def _enter_labels(
     draft: Draft, kind: type[PhotoFile], photo: ImportedPhoto, sha256: str, labels: Any, untouched: Any
-) -> None:
+) -> bool:
+    """Whether the labels were new."""
     if labels is None:
-        return
+        return False
     before = draft.record(kind, sha256)
     if _bare(before) == _bare(labels):
-        return  # they are there, and know where they came from
+        return False  # they are there, and know where they came from
     if before not in (None, untouched):
         raise ReferenceSetError(
             f"{photo.where}: the photo {sha256[:12]} ({photo.path.name}) has other labels in {kind.FILE_NAME} already; "
             "nothing was imported"
         )
     draft.put(kind, sha256, imported(labels) if isinstance(labels, BibLabels | FaceLabels) else labels)
+    return True
 
 
 def _bare(labels: Any) -> Any:

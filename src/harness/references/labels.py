@@ -93,8 +93,11 @@ def save_faces(
         _put(store.root, draft, photo, labels, based_on, origins)
 
 
-def save_links(store: LabelStore, photo: str, pairs: LinkPairs | None, based_on: Revisions) -> None:
-    """Set the links of a photo, or with None say that nobody looked for them after all.
+def save_links(
+    store: LabelStore, photo: str, pairs: LinkPairs | None, based_on: Revisions, *, done: bool = True
+) -> None:
+    """Set the links of a photo, which are not all of them unless the person is `done`; or with None say that nobody
+    looked for them after all.
 
     They count positions, so bibs and faces must be those that the person saw.
     """
@@ -103,6 +106,14 @@ def save_links(store: LabelStore, photo: str, pairs: LinkPairs | None, based_on:
         if is_new(store.root, draft, photo, based_on, BibFaceLinks, checked, (BibGroundTruth, FaceGroundTruth)):
             _check_positions(draft, photo, checked or [])
             draft.put(BibFaceLinks, photo, checked)
+            leave_links_open(draft, photo, pairs is not None and not done)
+
+
+def leave_links_open(draft: Draft, photo: str, is_open: bool) -> None:
+    """Note whether the links of a photo are begun and not done."""
+    record: PhotoRecord = draft.record(PhotoIndex, photo)
+    if bool(record.links_open) != is_open:
+        draft.put(PhotoIndex, photo, record.model_copy(update={"links_open": is_open or None}))
 
 
 def save_split(store: LabelStore, photo: str, split: Split, based_on: Revisions) -> None:

@@ -1,7 +1,7 @@
 /** The editor of links: which face belongs to which bib. Bibs and faces stay as they are. */
 import { isDrawn } from "./model/geometry.js";
 import { boxesAt, cycled } from "./model/hit.js";
-import { dismissedLink, has, nearest, noLinks, openSuggestions, toggledLink } from "./model/pairs.js";
+import { allLinked, dismissedLink, has, nearest, openSuggestions, toggledLink } from "./model/pairs.js";
 import { suspectShapes, suspectsOf } from "./model/suspects.js";
 import { linkCommands } from "./link_keys.js";
 import { linksAdapter } from "./parts/adapters.js";
@@ -242,12 +242,11 @@ export class LinkEditor {
         `There are ${this.doc.links.length} links here; take them away first, or say done (D).`,
         "problem",
       );
-    this.session.edit(noLinks(this.doc));
-    return this.shell.saveAndGoOn();
+    return this.done();
   }
 
   async done() {
-    if (!this.doc.links) this.session.edit(noLinks(this.doc));
+    if (!this.doc.labeled) this.session.edit(allLinked(this.doc));
     await this.shell.saveAndGoOn();
   }
 

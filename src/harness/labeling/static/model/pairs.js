@@ -3,18 +3,22 @@
  *
  * @typedef {import("./geometry.js").Box} Box
  * @typedef {[number, number]} Pair bib, face
- * @typedef {{links: readonly Pair[] | null, dismissed: readonly Pair[]}} Links
+ * @typedef {{links: readonly Pair[] | null, dismissed: readonly Pair[], labeled: boolean}} Links
  */
 import { matched } from "./matching.js";
 
 /** @param {any} photo @returns {{doc: Links, base: {revision: string}}} */
 export const linksOf = (photo) => ({
-  doc: { links: photo.links, dismissed: [] },
+  doc: { links: photo.links, dismissed: [], labeled: photo.links_labeled },
   base: { revision: photo.revision },
 });
 
+/** What a save sends. @param {Links} doc */
+export const bodyOfLinks = ({ links, labeled }) => ({ links, labeled });
+
 /** @param {Links} a @param {Links} b */
-export const sameLinks = (a, b) => JSON.stringify(inOrder(a.links)) === JSON.stringify(inOrder(b.links));
+export const sameLinks = (a, b) =>
+  a.labeled === b.labeled && JSON.stringify(inOrder(a.links)) === JSON.stringify(inOrder(b.links));
 
 /** @param {readonly Pair[] | null} pairs */
 const inOrder = (pairs) => pairs && [...pairs].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
@@ -39,8 +43,8 @@ export function toggledLink(doc, pair) {
 /** @param {Links} doc @param {Pair} pair @returns {Links} */
 export const dismissedLink = (doc, pair) => ({ ...doc, dismissed: [...doc.dismissed, pair] });
 
-/** Somebody looked, and there are none. @param {Links} doc @returns {Links} */
-export const noLinks = (doc) => ({ ...doc, links: [] });
+/** Somebody looked, and these are all; there may be none. @param {Links} doc @returns {Links} */
+export const allLinked = (doc) => ({ ...doc, links: doc.links ?? [], labeled: true });
 
 /**
  * Suggestions that are neither linked nor dismissed, whose ends are free.

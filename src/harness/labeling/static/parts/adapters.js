@@ -1,6 +1,6 @@
 /** How each dimension is read from a photo and written back. */
 import { adopted, bodyOf, labelsOf, sameLabels } from "../model/labels.js";
-import { followed, linksOf, sameLinks } from "../model/pairs.js";
+import { bodyOfLinks, followed, linksOf, sameLinks } from "../model/pairs.js";
 import { write } from "./api.js";
 
 /** @param {import("../model/labels.js").Dimension} dimension @returns {import("./session.js").Adapter} */
@@ -22,13 +22,13 @@ export const labelsAdapter = (dimension) => ({
 export const linksAdapter = {
   read: linksOf,
   same: sameLinks,
-  describe: ({ links }) => (links ? `${links.length} links` : "nobody looked"),
+  describe: ({ links, labeled }) => (links ? `${links.length} links, ${labeled ? "done" : "not done"}` : "nobody looked"),
   adopt: (mine, before, theirs) => ({
     ...linksOf(theirs),
     mine: { ...mine, links: followed(mine.links, before, theirs), dismissed: [] },
   }),
   async save(sha256, doc, base) {
-    const photo = await write("PUT", `/api/photos/${sha256}/links`, { links: doc.links }, base.revision);
+    const photo = await write("PUT", `/api/photos/${sha256}/links`, bodyOfLinks(doc), base.revision);
     return { photo, base: { revision: photo.revision } };
   },
 };

@@ -58,7 +58,7 @@ export class LinkForm {
       face === null ? null : `face-${face}`,
       "No faces.",
     );
-    find("#count").textContent = `${links.length} linked${doc.links ? "" : ", not looked at yet"}`;
+    find("#count").textContent = `${links.length} linked${standing(doc)}`;
     const enable = (/** @type {string} */ id, /** @type {boolean} */ yes) =>
       find(id).toggleAttribute("disabled", !yes || !editable);
     const here = suggestions.some((/** @type {number[]} */ pair) => pair[0] === bib);
@@ -84,3 +84,6 @@ export class LinkForm {
     return scope === "keep" ? "free" : scopeWord(scope);
   }
 }
+
+/** @param {import("../model/pairs.js").Links} doc */
+const standing = (doc) => (!doc.links ? ", not looked at yet" : doc.labeled ? "" : ", not done yet");
