@@ -20,7 +20,7 @@ import pytest
 from harness.base.errors import ConfidenceError
 from harness.scoring.confidence import Reducer, score_objects
 from harness.tasks.confidence import postop
-from harness.tasks.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE, run_postop
+from harness.tasks.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE, Options, run_postop
 
 OUTPUTS = {CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE}
 LOGPROBS = [-0.1, -0.2, -0.3, -0.4]
@@ -98,6 +98,11 @@ def test_outputs_have_the_documented_shape(files: Files) -> None:
         "kept_fraction": 1.0,
         "dropped_by_reason": {},
         "method": "exp_mean_logprob",
+        "converter": "round_999_last",
+        "drops": "degenerate",
+        "trace_form": "coord_tokens",
+        "records_compared": 1,
+        "records_reproduced": 1,
         "pred_score_source": "confidence_postop",
         "pred_score_version": 1,
     }
@@ -195,7 +200,7 @@ def test_object_idx_oob_reaches_every_output(files: Files, monkeypatch: pytest.M
 
 def test_a_reducer_is_named_and_keeps_the_version(files: Files) -> None:
     files.write([sample(BOX)], [trace(0, BOX)])
-    summary, confidence, scored = files.run(reducer=Reducer.MIN_LOGPROB)
+    summary, confidence, scored = files.run(options=Options(Reducer.MIN_LOGPROB))
     assert summary["method"] == confidence[0]["objects"][0]["confidence_details"]["method"] == "exp_min_logprob"
     assert scored[0]["pred"][0]["score"] == math.exp(-0.4)
     assert summary["pred_score_version"] == scored[0]["pred_score_version"] == 1

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.confidence import REDUCERS
+from harness.cli.confidence import CONVERTERS, DROPS, REDUCERS, TRACE_FORMS
 from harness.scoring.confidence import Failure, Reducer
+from harness.scoring.coord_tokens import TraceForm
+from harness.scoring.standardizer import Converter, Drops
 from harness.tasks.confidence import make_sample
 from harness.tasks.confidence.postop import run_postop
 from harness.tasks.confidence.task import SAMPLE, ConfidenceSample
@@ -34,7 +36,7 @@ def test_the_sample_shows_every_reason_that_files_can(tmp_path: Path) -> None:
 
 
 def test_a_task_logs_rates_with_intervals_counts_and_what_ranking_gains(tmp_path: Path) -> None:
-    task = ConfidenceSample(Reducer.MEAN_LOGPROB, False)
+    task = ConfidenceSample(Reducer.MEAN_LOGPROB, Converter.AUTO, Drops.AUTO, TraceForm.COORD_TOKENS, False)
     result = task.evaluate(tmp_path, seed=0, quiet=True)
     assert set(FILES) | {"confidence_quality.json"} == {path.name for path in tmp_path.iterdir()}
     metrics = {**result.kept.metrics(), **result.metrics}
@@ -50,13 +52,18 @@ def test_a_task_logs_rates_with_intervals_counts_and_what_ranking_gains(tmp_path
 
 
 def test_samples_are_items_whose_counts_add_up_to_the_scorecard(tmp_path: Path) -> None:
-    kept = ConfidenceSample(Reducer.MEAN_LOGPROB, False).evaluate(tmp_path, seed=0, quiet=True).kept
+    kept = (
+        ConfidenceSample(Reducer.MEAN_LOGPROB, Converter.AUTO, Drops.AUTO, TraceForm.COORD_TOKENS, False)
+        .evaluate(tmp_path, seed=0, quiet=True)
+        .kept
+    )
     assert (kept.counted(), len(kept.items)) == ("24 samples", 24)
     assert kept.tally("confidence").total().counts == kept.cards["confidence"].counts
 
 
-def test_the_command_offers_every_reducer() -> None:
-    assert tuple(Reducer) == REDUCERS
+def test_the_command_offers_every_choice() -> None:
+    assert (tuple(Reducer), tuple(Converter), tuple(Drops)) == (REDUCERS, CONVERTERS, DROPS)
+    assert tuple(TraceForm) == TRACE_FORMS
 
 
 def test_the_command_shows_a_summary_and_writes_the_files(run_harness: RunHarness, work: Path) -> None:
