@@ -277,6 +277,24 @@ def test_where_no_converter_reaches_half_the_tolerance_stands_in(tmp_path: Path)
     assert found == [[None, None], [None, None], ["pred_alignment_mismatch"] * 2, [None, None]]
 
 
+@pytest.mark.parametrize("last", ["round_999_last", "round_1000_edge", "nothing"])
+def test_the_same_bytes_twice_also_where_a_file_is_read_again(last: str, tmp_path: Path) -> None:
+    """Agreement, doubt, and nothing that reaches half; with the traces in reverse, which is a reason of its own."""
+    records = [record("round_999_last", SMALL), record(last if last != "nothing" else "pixels", WIDE)]
+    if last == "nothing":
+        records[0]["pred"][0]["points"] = [0, 0, 1, 1]
+        records += [record("floor_999_edge", WIDE), record("round_1000_last", WIDE), record("floor_1000_edge", WIDE)]
+    written = []
+    for _ in range(2):
+        run(tmp_path, records)
+        written.append([path.read_bytes() for path in sorted((tmp_path / "out").iterdir())])
+        lines = (tmp_path / "t.jsonl").read_text().splitlines(keepends=True)
+        (tmp_path / "t.jsonl").write_text("".join(lines[::-1]))
+        run_postop(tmp_path / "a.jsonl", tmp_path / "t.jsonl", tmp_path / "out")
+        written.append([path.read_bytes() for path in sorted((tmp_path / "out").iterdir())])
+    assert written == [written[0]] * 4
+
+
 def test_what_is_dropped_is_found_out_with_the_converter(tmp_path: Path) -> None:
     flat = [*WIDE, (5, 6, 5, 90)]
     kept = [record("round_999_last", WIDE), record("round_999_last", flat, drop=False)]

@@ -72,6 +72,7 @@ def test_the_command_shows_a_summary_and_writes_the_files(run_harness: RunHarnes
     assert "samples: 24 of 24" in done.stderr
     assert "boxes kept           75.3%                    58 of 77" in done.stdout
     assert "pred_alignment_mismatch" in done.stdout
+    assert "reproduced           95.7%                    22 of 23 records by round_1000_edge" in done.stdout
     assert "by ranking" in done.stdout
     assert {path.name for path in (work / "out").iterdir()} == FILES
 
@@ -124,3 +125,16 @@ def test_a_file_or_line_that_is_wrong_stops_the_run_before_it_starts(
     assert done.code == 1
     assert "gt_vs_pred.jsonl, line 25: a blank line" in done.err
     assert stored_runs(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_converters_are_swept(harness: Harness, tmp_path: Path, stored: None) -> None:
+    files = ("references=off", "confidence=files", f"confidence.gt_vs_pred={PAIR[0]}", f"confidence.trace={PAIR[1]}")
+    done = harness("-m", *files, "confidence.converter=auto,round_1000_edge,floor_999_last")
+    assert done.code == 0, done.err
+    kept = {
+        run.data.params["confidence.converter"]: run.data.metrics["confidence/kept"]
+        for run in stored_runs(tmp_path)
+        if "confidence.converter" in run.data.params
+    }
+    assert kept["auto"] == kept["round_1000_edge"] == 58 > kept["floor_999_last"]
