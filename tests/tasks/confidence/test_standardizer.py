@@ -122,6 +122,10 @@ def test_degenerate_boxes_cost_only_themselves(
     assert scores(results) == own
 
 
+def test_every_name_but_auto_and_tolerance_is_exact_and_preferred_in_its_order() -> None:
+    assert list(EXACT) == [each for each in Converter if each not in (Converter.AUTO, Converter.TOLERANCE)]
+
+
 @pytest.mark.parametrize("drop", [True, False])
 @pytest.mark.parametrize("converter", EXACT)
 def test_every_converter_reproduces_what_it_makes(converter: Converter, drop: bool) -> None:
@@ -186,7 +190,7 @@ def test_an_object_with_two_geometries_takes_the_tokens_of_both() -> None:
     assert scores(score_objects(pred, {"objects": [both, raw(box)]}, trace, (640, 480))) == [2]
 
 
-@pytest.mark.parametrize("size", [(None, None), (640, None), (640.5, 480.5)])
+@pytest.mark.parametrize("size", [(None, None), (640, None), (None, 480), (640.5, 480.5)])
 def test_without_a_size_a_prediction_must_fit_its_own_raw_object_alone(size: Any) -> None:
     far: list[Box] = [(10, 20, 300, 400), (600, 500, 900, 990), (5, 40, 5, 90)]
     near: list[Box] = [(10, 20, 300, 400), (11, 21, 301, 400)]
@@ -251,6 +255,10 @@ def run(
         ([record("round_999_last", WIDE, raw_output_json=None)] * 2, "tolerance", 0, 0),
         ([record("round_999_last", WIDE, raw_output_json=None)] * 2 + [record("pixels", WIDE)], "pixels", 1, 1),
         ([record("round_999_last", [])] * 5 + [record("floor_999_edge", WIDE)], "floor_999_edge", 1, 1),
+        (
+            [record("pixels", WIDE, (None, None)), record("round_999_last", SMALL), record("floor_999_last", WIDE)],
+            "round_999_last", 2, 1,
+        ),
         ([], "tolerance", 0, 0),
     ],
 )  # fmt: skip
@@ -264,7 +272,8 @@ def test_auto_takes_the_converter_that_reproduces_most_records_and_names_it(
         reproduced,
     )
     if compared:
-        assert sum(set(failed) == {None} for failed in found) == reproduced
+        sized = [failed for each, failed in zip(records, found, strict=True) if "width" in each]
+        assert sum(set(failed) == {None} for failed in sized) == reproduced
 
 
 def test_where_no_converter_reaches_half_the_tolerance_stands_in(tmp_path: Path) -> None:
