@@ -69,7 +69,8 @@ def _sample(rng: random.Random, line_idx: int) -> tuple[dict[str, Any], list[str
         bins = [x1, y1, rng.randrange(x1 + 1, 1000), rng.randrange(y1 + 1, 1000)]
         desc, coords = rng.choice(WORDS), [f"<|coord_{k}|>" for k in bins]
         points = [round(k / 999 * (side - 1)) for k, side in zip(bins, (width, height) * 2, strict=True)]
-        pred.append({"type": "bbox_2d", "points": points, "desc": desc})
+        if points[0] != points[2] and points[1] != points[3]:  # a box of no area is not emitted
+            pred.append({"type": "bbox_2d", "points": points, "desc": desc})
         raw.append({"desc": desc, "bbox_2d": coords})
         tokens += [desc, '",', ' "', "bbox", "_", "2", "d", '":', " ["]
         for coord in coords:
@@ -110,7 +111,7 @@ def _time(folder: Path) -> dict[str, Any]:
         seconds, summary = _cpu_seconds(lambda: run_postop(*inputs, folder / "out"))
         ours = min(ours, seconds)
         peer = min(peer, _cpu_seconds(lambda: copy_with_orjson(inputs, copies))[0])
-        if summary.objects != SAMPLES * BOXES or summary.card.kept != summary.objects:
+        if not 0.999 * SAMPLES * BOXES < summary.objects == summary.card.kept:
             raise AssertionError(f"expected every box to be kept: {summary}")
     return {
         "name": f"confidence, {SAMPLES:,} samples of about {TOKENS} tokens",

@@ -40,12 +40,12 @@ class Target:
         return [path for name in self.tests for path in _files(ROOT / "tests" / name, "test_")]
 
 
-_QUALITY = "tasks/confidence/test_quality.py"
+_CONFIDENCE = ("tasks/confidence/test_quality.py", "tasks/confidence/test_standardizer.py")
 _REFERENCES = ("adding", "files", "freeze", "fuzz", "importing", "labels", "linking", "store")
 TARGETS = {
     "scoring": Target(
         ("scoring",),
-        ("scoring", "runs/test_archive.py", "runs/test_comparison.py", "grading/test_reports.py", _QUALITY),
+        ("scoring", "runs/test_archive.py", "runs/test_comparison.py", "grading/test_reports.py", *_CONFIDENCE),
     ),
     "gate": Target(("runs/gate.py",), ("runs",)),
     "references": Target(

@@ -3,13 +3,14 @@
 Rules, in the order in which they are applied; the first that fails names the reason:
 
 1. The sample has a trace (`missing_trace`) with as many log-probabilities as tokens (`trace_len_mismatch`).
-2. The raw objects are the predictions: as many, and one by one of the same type, description (white space at its ends
-   aside) and place (`pred_alignment_mismatch`, for every object of the sample). A raw object without usable bins has no
-   place to compare. Without any raw objects there is nothing to compare and no bins either (see 4).
+2. The predictions are reproduced from the raw objects (`pred_alignment_mismatch`, for every object of the sample). See
+   `standardizer`. Without any raw objects there is nothing to reproduce and no bins either (see 4).
 3. The object is a `bbox_2d` (`unsupported_geometry_type`).
-4. Its raw object has four bins (`missing_coord_bins`); they stand in the trace (`missing_span`). See `coord_tokens`.
+4. Its raw object has four bins (`missing_coord_bins`); they stand in the trace (`missing_span`). All raw objects are
+   placed, in their order, also those of which no prediction was made. See `coord_tokens`.
 5. The four log-probabilities are finite numbers and reduce to a score in (0, 1] (`nonfinite_logprob`). A null, which is
-   what strict JSON writers make of a NaN, is no number, and neither is a text.
+   what strict JSON writers make of a NaN, is no number, and neither is a text. In a trace of digits, that of a
+   coordinate is the sum of those of its tokens: the probability of the whole number.
 
 The default score is exp of the mean. Nothing is ever guessed: an object has four aligned tokens, or no score.
 """
@@ -21,12 +22,14 @@ from enum import StrEnum
 from math import exp, isfinite
 from typing import Any
 
-from harness.scoring.coord_tokens import BOX, Bins, Coordinates, Size, fits, raw_geometry
+from harness.scoring.coord_tokens import BOX, Coordinates, TraceForm, numbers_in, read_objects
+from harness.scoring.standardizer import Converter, Drops, Prediction, Size, Standardizer, Standardizing
 
 SCORE_SOURCE = "confidence_postop"
 SCORE_VERSION = 1
 
-Prediction = Mapping[str, Any]
+#: The standardizer of the model that this was made for.
+USUAL = Standardizer(Converter.ROUND_999_LAST, Drops.DEGENERATE)
 #: What became of one object, as the file has it. (Made once and in its final form, since there are very many of them.)
 Entry = dict[str, Any]
 
@@ -76,12 +79,25 @@ class Trace:
     Raises TypeError where a token is no string.
     """
 
-    __slots__ = ("coordinates", "logprobs", "same_length")
+    __slots__ = ("_tokens", "coordinates", "logprobs", "same_length")
 
-    def __init__(self, tokens: list[str], logprobs: Sequence[float | None]) -> None:
-        self.coordinates = Coordinates(tokens)
-        self.logprobs = logprobs
+    def __init__(
+        self, tokens: list[str], logprobs: Sequence[float | None], form: TraceForm = TraceForm.COORD_TOKENS
+    ) -> None:
         self.same_length = len(tokens) == len(logprobs)
+        self.logprobs = logprobs
+        self._tokens: list[list[int]] | None = None
+        if form is TraceForm.COORD_TOKENS:
+            self.coordinates = Coordinates(tokens)
+        else:
+            numbers, self._tokens = numbers_in(tokens)
+            self.coordinates = Coordinates.of_numbers(numbers)
+            if self.same_length:
+                self.logprobs = [_summed([logprobs[token] for token in own]) for own in self._tokens]
+
+    def tokens_of(self, positions: list[int]) -> list[int]:
+        """The tokens of coordinates that are given by their positions in the log-probabilities."""
+        return positions if self._tokens is None else [token for at in positions for token in self._tokens[at]]
 
 
 def score_objects(
@@ -90,54 +106,39 @@ def score_objects(
     trace: Trace | None,
     size: Size = (None, None),
     reducer: Reducer = Reducer.MEAN_LOGPROB,
+    standardizing: Standardizing | None = None,
 ) -> list[Entry]:
     """What becomes of each object of one sample, in their order: an entry of `pred_confidence.jsonl`.
 
     `pred` are the emitted predictions (`type`, `points` in pixels, `desc`), `raw_output` is the model's own output with
-    its bins, `size` the width and height of the image where they are known.
+    its bins, `size` the width and height of the image where they are known, `standardizing` what made the former of the
+    latter (by default `USUAL`).
     """
-    method = reducer.method
+    method, raws = reducer.method, read_objects(raw_output)
+    own = None if raws is None else (standardizing or Standardizing(USUAL)).own_objects(pred, raws, size)
     if trace is None:
         return _all_fail(pred, method, Failure.MISSING_TRACE)
     if not trace.same_length:
         return _all_fail(pred, method, Failure.TRACE_LEN_MISMATCH)
-    raw_objects = raw_output.get("objects") if isinstance(raw_output, dict) else None
-    if not isinstance(raw_objects, list):
+    if raws is None:
         return [_entry(index, item, method, failure=_without_bins(item)) for index, item in enumerate(pred)]
-    if len(raw_objects) != len(pred):
+    if own is None:
         return _all_fail(pred, method, Failure.PRED_ALIGNMENT_MISMATCH)
-    place, used, logprobs, reduce = trace.coordinates.place, list[int](), trace.logprobs, _REDUCE[reducer]
+    spans, logprobs, reduce = trace.coordinates.place_all(raws), trace.logprobs, _REDUCE[reducer]
     entries = []
-    for index, (item, raw) in enumerate(zip(pred, raw_objects, strict=True)):
-        aligned, bins = align(item, raw, size)
-        if not aligned:
-            return _all_fail(pred, method, Failure.PRED_ALIGNMENT_MISMATCH)
-        if bins is None:
+    for index, (item, at) in enumerate(zip(pred, own, strict=True)):
+        bins = raws[at][2]
+        if item["type"] != BOX or bins is None or len(bins) != 4:
             entries.append(_entry(index, item, method, failure=_without_bins(item)))
-        elif (found := place(bins, used)) is None:
+        elif (span := spans[at]) is None:
             entries.append(_entry(index, item, method, failure=Failure.MISSING_SPAN))
         else:
-            matched, ambiguous = found
+            matched, ambiguous = span
             x1, y1, x2, y2 = matched
             score = _reduced(reduce, logprobs[x1], logprobs[y1], logprobs[x2], logprobs[y2])
             failure = Failure.NONFINITE_LOGPROB if score is None else None
-            entries.append(_entry(index, item, method, score, matched, ambiguous, failure))
+            entries.append(_entry(index, item, method, score, trace.tokens_of(matched), ambiguous, failure))
     return entries
-
-
-def align(item: Prediction, raw: Any, size: Size) -> tuple[bool, Bins | None]:
-    """Whether a raw object is this prediction, and the four bins of a box where it has them."""
-    if type(raw) is not dict:
-        return False, None
-    desc = raw.get("desc", "")
-    if desc != item["desc"] and (type(desc) is not str or desc.strip() != item["desc"].strip()):
-        return False, None
-    kind, bins = raw_geometry(raw)
-    if kind != item["type"] and kind is not None:
-        return False, None
-    if bins is None or (len(bins) != 4 and kind == BOX):
-        return True, None  # no box can be made of them, so there is no place to compare
-    return fits(bins, item["points"], size), bins if item["type"] == BOX and len(bins) == 4 else None
 
 
 def merge_scores(pred: Sequence[Prediction], entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[Entry]]:
@@ -204,4 +205,12 @@ def _reduced(reduce: Reduction, a: float | None, b: float | None, c: float | Non
         # A NaN fails the comparison; a single infinity may hide in a mean, a minimum or a sum of probabilities.
         return score if 0.0 < score <= 1.0 and isfinite(a + b + c + d) else None  # type: ignore[operator]
     except (OverflowError, TypeError):  # far above 0, or no number
+        return None
+
+
+def _summed(logprobs: Sequence[float | None]) -> float | None:
+    """The log-probability of several tokens in a row; None where one of them has none."""
+    try:
+        return sum(logprobs)  # type: ignore[arg-type]
+    except (OverflowError, TypeError):  # beyond any number, or none
         return None

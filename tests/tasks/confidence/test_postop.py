@@ -20,7 +20,7 @@ import pytest
 from harness.base.errors import ConfidenceError
 from harness.scoring.confidence import Reducer, score_objects
 from harness.tasks.confidence import postop
-from harness.tasks.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE, run_postop
+from harness.tasks.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE, Options, run_postop
 
 OUTPUTS = {CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE}
 LOGPROBS = [-0.1, -0.2, -0.3, -0.4]
@@ -98,6 +98,11 @@ def test_outputs_have_the_documented_shape(files: Files) -> None:
         "kept_fraction": 1.0,
         "dropped_by_reason": {},
         "method": "exp_mean_logprob",
+        "converter": "round_999_last",
+        "drops": "degenerate",
+        "trace_form": "coord_tokens",
+        "records_compared": 1,
+        "records_reproduced": 1,
         "pred_score_source": "confidence_postop",
         "pred_score_version": 1,
     }
@@ -195,7 +200,7 @@ def test_object_idx_oob_reaches_every_output(files: Files, monkeypatch: pytest.M
 
 def test_a_reducer_is_named_and_keeps_the_version(files: Files) -> None:
     files.write([sample(BOX)], [trace(0, BOX)])
-    summary, confidence, scored = files.run(reducer=Reducer.MIN_LOGPROB)
+    summary, confidence, scored = files.run(options=Options(Reducer.MIN_LOGPROB))
     assert summary["method"] == confidence[0]["objects"][0]["confidence_details"]["method"] == "exp_min_logprob"
     assert scored[0]["pred"][0]["score"] == math.exp(-0.4)
     assert summary["pred_score_version"] == scored[0]["pred_score_version"] == 1
@@ -213,6 +218,18 @@ GOOD, GOOD_TRACE = json.dumps(sample(BOX)), json.dumps(trace(0, BOX))
         ([GOOD, "[" * 100_000], [GOOD_TRACE], "gt_vs_pred.jsonl, line 2: not JSON"),
         (["\ufeff" + GOOD], [GOOD_TRACE], "gt_vs_pred.jsonl, line 1: not JSON"),
         ([json.dumps(sample(BOX, image=None))], [GOOD_TRACE], "line 1: image: expected a string"),
+        (
+            [json.dumps(sample(BOX, width="640"))],
+            [GOOD_TRACE],
+            "line 1: width: expected a number of pixels or null, got",
+        ),
+        (
+            [json.dumps(sample(BOX, height=-1))],
+            [GOOD_TRACE],
+            "line 1: height: expected a number of pixels or null, got",
+        ),
+        ([json.dumps(sample(BOX, width=math.inf))], [GOOD_TRACE], "line 1: width: expected a number of pixels or null"),
+        ([json.dumps(sample(BOX, height=True))], [GOOD_TRACE], "line 1: height: expected a number of pixels or null"),
         ([json.dumps(sample(BOX, pred=None))], [GOOD_TRACE], "line 1: pred: expected a list"),
         ([json.dumps(sample(BOX, pred=[1]))], [GOOD_TRACE], "line 1: pred.0: expected an object"),
         (
@@ -288,6 +305,13 @@ def test_the_same_input_twice_gives_identical_bytes_and_leaves_the_inputs_alone(
     assert digests(tmp_path) == before
     files.write(records, random.Random(2).sample(traces, len(traces))).run()
     assert digests(files.out) == first
+
+
+@pytest.mark.parametrize("size", [{}, {"width": None}, {"width": 0, "height": 480.5}, {"width": 10**9, "height": 1}])
+def test_a_size_may_be_unknown_or_odd(files: Files, size: dict[str, Any]) -> None:
+    huge = {"type": "bbox_2d", "points": [10**400, 1, 2, 3], "desc": "cat"}
+    files.write([sample(BOX, **{"width": None, "height": None} | size, pred=[huge])], [trace(0, BOX)])
+    assert files.run()[0]["dropped_by_reason"] == {"pred_alignment_mismatch": 1}
 
 
 @pytest.mark.parametrize("earlier", [False, True], ids=["first run", "over an earlier one"])

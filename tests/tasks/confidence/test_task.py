@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.confidence import REDUCERS
+from harness.cli.confidence import CONVERTERS, DROPS, REDUCERS, TRACE_FORMS
 from harness.scoring.confidence import Failure, Reducer
+from harness.scoring.coord_tokens import TraceForm
+from harness.scoring.standardizer import Converter, Drops
 from harness.tasks.confidence import make_sample
 from harness.tasks.confidence.postop import run_postop
 from harness.tasks.confidence.task import SAMPLE, ConfidenceSample
@@ -34,7 +36,7 @@ def test_the_sample_shows_every_reason_that_files_can(tmp_path: Path) -> None:
 
 
 def test_a_task_logs_rates_with_intervals_counts_and_what_ranking_gains(tmp_path: Path) -> None:
-    task = ConfidenceSample(Reducer.MEAN_LOGPROB, False)
+    task = ConfidenceSample(Reducer.MEAN_LOGPROB, Converter.AUTO, Drops.AUTO, TraceForm.COORD_TOKENS, False)
     result = task.evaluate(tmp_path, seed=0, quiet=True)
     assert set(FILES) | {"confidence_quality.json"} == {path.name for path in tmp_path.iterdir()}
     metrics = {**result.kept.metrics(), **result.metrics}
@@ -50,13 +52,18 @@ def test_a_task_logs_rates_with_intervals_counts_and_what_ranking_gains(tmp_path
 
 
 def test_samples_are_items_whose_counts_add_up_to_the_scorecard(tmp_path: Path) -> None:
-    kept = ConfidenceSample(Reducer.MEAN_LOGPROB, False).evaluate(tmp_path, seed=0, quiet=True).kept
+    kept = (
+        ConfidenceSample(Reducer.MEAN_LOGPROB, Converter.AUTO, Drops.AUTO, TraceForm.COORD_TOKENS, False)
+        .evaluate(tmp_path, seed=0, quiet=True)
+        .kept
+    )
     assert (kept.counted(), len(kept.items)) == ("24 samples", 24)
     assert kept.tally("confidence").total().counts == kept.cards["confidence"].counts
 
 
-def test_the_command_offers_every_reducer() -> None:
-    assert tuple(Reducer) == REDUCERS
+def test_the_command_offers_every_choice() -> None:
+    assert (tuple(Reducer), tuple(Converter), tuple(Drops)) == (REDUCERS, CONVERTERS, DROPS)
+    assert tuple(TraceForm) == TRACE_FORMS
 
 
 def test_the_command_shows_a_summary_and_writes_the_files(run_harness: RunHarness, work: Path) -> None:
@@ -65,6 +72,7 @@ def test_the_command_shows_a_summary_and_writes_the_files(run_harness: RunHarnes
     assert "samples: 24 of 24" in done.stderr
     assert "boxes kept           75.3%                    58 of 77" in done.stdout
     assert "pred_alignment_mismatch" in done.stdout
+    assert "reproduced           95.7%                    22 of 23 records by round_1000_edge" in done.stdout
     assert "by ranking" in done.stdout
     assert {path.name for path in (work / "out").iterdir()} == FILES
 
@@ -117,3 +125,16 @@ def test_a_file_or_line_that_is_wrong_stops_the_run_before_it_starts(
     assert done.code == 1
     assert "gt_vs_pred.jsonl, line 25: a blank line" in done.err
     assert stored_runs(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_converters_are_swept(harness: Harness, tmp_path: Path, stored: None) -> None:
+    files = ("references=off", "confidence=files", f"confidence.gt_vs_pred={PAIR[0]}", f"confidence.trace={PAIR[1]}")
+    done = harness("-m", *files, "confidence.converter=auto,round_1000_edge,floor_999_last")
+    assert done.code == 0, done.err
+    kept = {
+        run.data.params["confidence.converter"]: run.data.metrics["confidence/kept"]
+        for run in stored_runs(tmp_path)
+        if "confidence.converter" in run.data.params
+    }
+    assert kept["auto"] == kept["round_1000_edge"] == 58 > kept["floor_999_last"]

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from harness.base.errors import ConfidenceError
-from harness.base.progress import track_stream
 from harness.scoring.confidence import (
     SCORE_SOURCE,
     SCORE_VERSION,
@@ -31,8 +30,10 @@ from harness.scoring.confidence import (
     score_objects,
 )
 from harness.scoring.confidence_card import ConfidenceScorecard
-from harness.scoring.coord_tokens import Size
-from harness.tasks.confidence.lines import BUFFER, Record, count_lines, dump, parse_exactly, read_lines, wrong
+from harness.scoring.coord_tokens import TraceForm
+from harness.scoring.standardizer import AUTO, InDoubtError, Standardizer, Standardizing
+from harness.tasks.confidence.lines import BUFFER, Record, count_lines, dump
+from harness.tasks.confidence.records import choose_standardizer, read_records, size_of
 from harness.tasks.confidence.traces import OutOfOrderError, traces_by_index, traces_in_step
 
 CONFIDENCE_FILE = "pred_confidence.jsonl"
@@ -40,17 +41,31 @@ SCORED_FILE = "gt_vs_pred_scored.jsonl"
 SUMMARY_FILE = "confidence_postop_summary.json"
 _OUTPUTS = (CONFIDENCE_FILE, SCORED_FILE, SUMMARY_FILE)
 
-_NUMBER = {int, float}
 _PROVENANCE = {"pred_score_source": SCORE_SOURCE, "pred_score_version": SCORE_VERSION}
 
 
 @dataclass(frozen=True)
-class Summary:
-    """What was kept and what was dropped, and why."""
+class Options:
+    """How log-probabilities become a score, how predictions were made of raw objects, and how the model writes."""
 
-    reducer: Reducer
+    reducer: Reducer = Reducer.MEAN_LOGPROB
+    standardizer: Standardizer = AUTO
+    trace_form: TraceForm = TraceForm.COORD_TOKENS
+
+
+DEFAULTS = Options()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was kept and what was dropped, and why; the standardizer, and how many of the records it reproduces."""
+
+    options: Options
     card: ConfidenceScorecard
     objects: int
+    standardizer: Standardizer
+    records: int
+    reproduced: int
 
     @property
     def kept_fraction(self) -> float:
@@ -66,26 +81,40 @@ class Summary:
             "dropped_pred_objects": self.objects - self.card.kept,
             "kept_fraction": self.kept_fraction,
             "dropped_by_reason": self.card.dropped_by_reason,
-            "method": self.reducer.method,
+            "method": self.options.reducer.method,
+            "converter": self.standardizer.converter,
+            "drops": self.standardizer.drops,
+            "trace_form": self.options.trace_form,
+            "records_compared": self.records,
+            "records_reproduced": self.reproduced,
             **_PROVENANCE,
         }
 
 
-def run_postop(gt_vs_pred: Path, trace: Path, out: Path, reducer: Reducer = Reducer.MEAN_LOGPROB) -> Summary:
+def run_postop(gt_vs_pred: Path, trace: Path, out: Path, options: Options = DEFAULTS) -> Summary:
     """Score every sample of `gt_vs_pred` by its trace and put the three outputs into the folder `out`."""
     samples = count_lines(gt_vs_pred)
     _check_outputs(out, (gt_vs_pred, trace))
     with tempfile.TemporaryDirectory(dir=out, prefix=".confidence-") as folder:
         partial = Path(folder)
-        try:
-            traces = traces_in_step(trace, samples)
-            summary = _write(partial, _records(gt_vs_pred, samples), traces, samples, reducer)
-        except OutOfOrderError:
-            traces = traces_by_index(trace, samples)
-            summary = _write(partial, _records(gt_vs_pred, samples), traces, samples, reducer)
+        summary = _write_until_settled(partial, gt_vs_pred, trace, samples, options)
         (partial / SUMMARY_FILE).write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
         _publish(partial, out)
     return summary
+
+
+def _write_until_settled(folder: Path, gt_vs_pred: Path, trace: Path, samples: int, options: Options) -> Summary:
+    """Write in one pass where the traces come in order and the records agree on a converter; start over otherwise."""
+    read_traces, standardizer = traces_in_step, options.standardizer
+    while True:
+        traces = read_traces(trace, samples, options.trace_form)
+        standardizing = Standardizing(standardizer)
+        try:
+            return _write(folder, read_records(gt_vs_pred, samples), traces, samples, options, standardizing)
+        except OutOfOrderError:
+            read_traces = traces_by_index
+        except InDoubtError:
+            standardizer = choose_standardizer(gt_vs_pred, samples, options.standardizer)
 
 
 def _check_outputs(out: Path, inputs: Iterable[Path]) -> None:
@@ -104,52 +133,33 @@ def _publish(partial: Path, out: Path) -> None:
         (partial / name).replace(out / name)
 
 
-def _records(path: Path, samples: int) -> Iterator[Record]:
-    return (_record(path, number, line) for number, line in track_stream(read_lines(path), "samples", samples))
-
-
-def _record(path: Path, number: int, line: bytes) -> Record:
-    record = parse_exactly(path, number, line)
-    _check(path, number, record.fields)
-    return record
-
-
-def _check(path: Path, number: int, fields: dict[str, Any]) -> None:
-    """Refuse a record without the fields that are copied into the outputs."""
-    if not isinstance(fields.get("image"), str):
-        raise wrong(path, number, "image: expected a string")
-    pred = fields.get("pred")
-    if not isinstance(pred, list):
-        raise wrong(path, number, "pred: expected a list of objects")
-    for index, item in enumerate(pred):
-        try:
-            kind, desc, points = item["type"], item["desc"], item["points"]
-        except (KeyError, TypeError) as error:
-            raise wrong(path, number, f"pred.{index}: expected an object with type, desc and points") from error
-        if type(kind) is not str or type(desc) is not str:
-            raise wrong(path, number, f"pred.{index}: expected strings as type and desc")
-        if type(points) is not list or not _NUMBER.issuperset(map(type, points)):
-            raise wrong(path, number, f"pred.{index}.points: expected a list of numbers")
-
-
 def _write(
-    folder: Path, records: Iterator[Record], traces: Iterator[Trace | None], samples: int, reducer: Reducer
+    folder: Path,
+    records: Iterator[Record],
+    traces: Iterator[Trace | None],
+    samples: int,
+    options: Options,
+    standardizing: Standardizing,
 ) -> Summary:
-    objects, counts = 0, Counter[str]()
+    objects, counts, reducer = 0, Counter[str](), options.reducer
     with (
         (folder / CONFIDENCE_FILE).open("wb", buffering=BUFFER) as confidence,
         (folder / SCORED_FILE).open("wb", buffering=BUFFER) as scored,
     ):
         for line_idx in range(samples):
             # No name is given to a sample here, so that it is gone before the next one is read.
-            pred, kept, reasons = _score_sample(line_idx, *next(records), next(traces), reducer, confidence, scored)
+            pred, kept, reasons = _score_sample(
+                line_idx, *next(records), next(traces), reducer, standardizing, confidence, scored
+            )
             objects += pred
             counts["kept"] += kept
             if reasons:
                 counts.update(reasons)
         next(records, None)  # closes the progress bar
         next(traces, None)  # finds a trace past the last sample
-    return Summary(reducer, ConfidenceScorecard(**counts, samples=samples), objects)
+    standardizing.finish()
+    card = ConfidenceScorecard(**counts, samples=samples)
+    return Summary(options, card, objects, standardizing.used, standardizing.records, standardizing.reproduced)
 
 
 def _score_sample(
@@ -158,21 +168,14 @@ def _score_sample(
     plain: bool,
     trace: Trace | None,
     reducer: Reducer,
+    standardizing: Standardizing,
     confidence: BinaryIO,
     scored: BinaryIO,
 ) -> tuple[int, int, Sequence[str]]:
     """Score one sample and write its two lines; how many objects it has, how many are kept, why others are not."""
     pred = fields["pred"]
-    entries = score_objects(pred, fields.get("raw_output_json"), trace, _size(fields), reducer)
+    entries = score_objects(pred, fields.get("raw_output_json"), trace, size_of(fields), reducer, standardizing)
     kept, entries = merge_scores(pred, entries)
     confidence.write(dump({"line_idx": line_idx, "image": fields["image"], "objects": entries}, plain=plain))
     scored.write(dump({**fields, "pred": kept, **_PROVENANCE}, plain=plain))
     return len(pred), len(kept), failures(entries) if len(kept) != len(entries) else ()
-
-
-def _size(fields: dict[str, Any]) -> Size:
-    return _side(fields.get("width")), _side(fields.get("height"))
-
-
-def _side(value: Any) -> float | None:
-    return value if type(value) in _NUMBER and value > 0 else None

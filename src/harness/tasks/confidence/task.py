@@ -16,12 +16,14 @@ from typing import Any, ClassVar
 
 from harness.runs.archive import Item, TaskData, TaskRun
 from harness.runs.plan import TaskResult
-from harness.scoring import Declaration, Interval, Tally, format_scorecard, intervals
+from harness.scoring import Declaration, Tally, format_scorecard, intervals
 from harness.scoring.confidence import Reducer
 from harness.scoring.confidence_card import ConfidenceScorecard, tally_confidence
+from harness.scoring.coord_tokens import TraceForm
 from harness.scoring.format import interval_text, text_row
+from harness.scoring.standardizer import Converter, Drops, Standardizer
 from harness.tasks.confidence.lines import parse, read_lines, unreadable
-from harness.tasks.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, run_postop
+from harness.tasks.confidence.postop import CONFIDENCE_FILE, SCORED_FILE, Options, Summary, run_postop
 from harness.tasks.confidence.quality import Quality, judge
 
 QUALITY_FILE = "confidence_quality.json"
@@ -35,6 +37,9 @@ class ConfidenceTask(ABC):
     name: ClassVar[str] = "confidence"
 
     reducer: Reducer
+    converter: Converter
+    drops: Drops
+    trace_form: TraceForm
     class_agnostic: bool
 
     @property
@@ -59,7 +64,8 @@ class ConfidenceTask(ABC):
     @cached_property
     def _scored(self) -> _Scored:
         """Both files read from end to end and scored, into a folder that goes when the task goes."""
-        return _Scored(self.artifact, self.trace_path, self.reducer, self.class_agnostic)
+        options = Options(self.reducer, Standardizer(self.converter, self.drops), self.trace_form)
+        return _Scored(self.artifact, self.trace_path, options, self.class_agnostic)
 
     def declares(self) -> tuple[Declaration, ...]:
         """The one scorecard."""
@@ -101,7 +107,7 @@ class ConfidenceTask(ABC):
             cards={counts.declared.name: counts.total(_figures(quality))},
             intervals=intervals(counts) | {f"confidence/{name}": each.interval for name, each in sureness.items()},
             left_out={f"confidence/{name}": each.left_out for name, each in sureness.items() if each.left_out},
-            text=quality_text(scored.quality, self.reducer.method, self.note),
+            text=quality_text(scored.summary, scored.quality, self.note),
         )
         return TaskResult(kept, scored.digest, quality)
 
@@ -147,10 +153,10 @@ class ConfidenceSample(ConfidenceTask):
 class _Scored:
     """The outputs of the post-operation in a folder of their own, and what they come to."""
 
-    def __init__(self, artifact: Path, trace: Path, reducer: Reducer, class_agnostic: bool) -> None:
+    def __init__(self, artifact: Path, trace: Path, options: Options, class_agnostic: bool) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="harness-confidence-")
         out = Path(self.folder.name)
-        run_postop(artifact, trace, out, reducer)
+        self.summary = run_postop(artifact, trace, out, options)
         self.tally = read_tally(out / CONFIDENCE_FILE)
         self.quality = judge(out / SCORED_FILE, class_agnostic=class_agnostic)
         (out / QUALITY_FILE).write_text(json.dumps(self.quality.to_dict(), indent=1) + "\n")
@@ -166,19 +172,16 @@ def read_tally(confidence: Path) -> Tally[ConfidenceScorecard]:
     return tally_confidence(samples)
 
 
-def format_confidence(
-    card: ConfidenceScorecard, quality: Quality | None, spread: dict[str, Interval], method: str, note: str = ""
-) -> str:
+def format_confidence(summary: Summary, quality: Quality | None) -> str:
     """The scorecard and, where it was measured, the quality of the scores, for a terminal."""
-    parts = [format_scorecard(card, intervals=spread), quality_text(quality, method, note)]
-    return "\n\n".join(parts)
+    return "\n\n".join([format_scorecard(summary.card), quality_text(summary, quality)])
 
 
-def quality_text(quality: Quality | None, method: str, note: str = "") -> str:
-    """How good the scores are: average precision by them and without them, and calibration."""
-    lines = [f"Scores  ({', '.join(filter(None, (method, note)))})"]
+def quality_text(summary: Summary, quality: Quality | None, note: str = "") -> str:
+    """What the scores are and how good: the converter, average precision by them and without them, calibration."""
+    lines = [f"Scores  ({', '.join(filter(None, (summary.options.reducer.method, note)))})", _converter_row(summary)]
     if quality is None:
-        return lines[0]
+        return "\n".join(lines)
     sure = quality.sureness
     basis = f"{quality.ranked.targets} targets, {quality.ranked.predictions} boxes"
     for label, name in (("AP", "ap"), ("AP50", "ap_50"), ("AP75", "ap_75")):
@@ -192,6 +195,13 @@ def quality_text(quality: Quality | None, method: str, note: str = "") -> str:
     error = quality.calibration
     shown = "n/a" if error.ece is None else f"{error.ece:.3f}"
     return "\n".join([*lines, text_row("calibration", shown, "", f"ECE, {error.n} boxes")])
+
+
+def _converter_row(summary: Summary) -> str:
+    if not summary.records:
+        return text_row("converter", "n/a", "", f"{summary.standardizer.converter}; no record to reproduce has a size")
+    basis = f"{summary.reproduced} of {summary.records} records by {summary.standardizer.converter}"
+    return text_row("reproduced", f"{summary.reproduced / summary.records:.1%}", "", basis)
 
 
 def _figures(quality: Mapping[str, float]) -> dict[str, float]:
