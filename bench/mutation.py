@@ -47,7 +47,7 @@ TARGETS = {
         ("scoring",),
         ("scoring", "runs/test_archive.py", "runs/test_comparison.py", "grading/test_reports.py", *_CONFIDENCE),
     ),
-    "gate": Target(("runs/gate.py",), ("runs",)),
+    "gate": Target(("runs/gate.py", "runs/judge.py"), ("runs",)),
     "references": Target(
         ("references/store.py", "references/files.py"),
         tuple(f"references/test_{name}.py" for name in _REFERENCES),

@@ -25,7 +25,7 @@ from harness.references.photos import read_photo
 from harness.report.page import RunReport, write_report
 from harness.runs.archive import write_run
 from harness.runs.comparison import Comparison
-from harness.runs.gate import judge
+from harness.runs.judge import judge
 from harness.runs.plan import Showing, Shown
 from harness.runs.records import archive, describe, plan_code, result_tags, run_tags
 from harness.tasks.photos.predicting import predict

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from harness.base import code
+from harness.base import distributions, loaded
 from harness.base.code import code_of
 from harness.base.errors import ConflictError, StaleCodeError
 from harness.pipeline import looks
@@ -163,7 +163,7 @@ def test_another_decoder_shares_no_entry(tmp_path: Path, monkeypatch: pytest.Mon
         text = f"import numpy\nclass Photo:\n    sha256 = 'a'\n    image = numpy.full((4, 4, 3), {value}, 'uint8')\n"
         (tmp_path / "decoding.py").write_text(text)
         sys.modules.pop("decoding", None)
-        code._FIRST_SEEN.clear()
+        loaded._FIRST_SEEN.clear()
         looks.decoder_key.cache_clear()
         from decoding import Photo  # type: ignore[import-not-found]
 
@@ -214,8 +214,8 @@ def forget_what_was_loaded(*modules: str) -> None:
     """As far as code is concerned, a new process."""
     for name in modules:
         sys.modules.pop(name, None)
-    code._FIRST_SEEN.clear()
-    code._installed.cache_clear()
+    loaded._FIRST_SEEN.clear()
+    distributions._installed.cache_clear()
     looks._IDENTITIES.clear()
 
 

@@ -18,7 +18,8 @@ from harness.report.html import REPORT_FILE
 from harness.report.page import judged_anew
 from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import Comparison, code_diff, compare
-from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict, judge
+from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict
+from harness.runs.judge import judge
 from harness.runs.looks import (
     LEVEL,
     SEALED,

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from harness.base import code
-from harness.base.code import code_of, modules_of
+from harness.base import distributions, loaded
+from harness.base.code import Code, code_of, modules_of
 from harness.base.errors import StaleCodeError
 from harness.config import build_pipeline, compose
 
@@ -68,8 +68,8 @@ class Place:
 
     def digest(self, *modules: str) -> str:
         """The digest as a new process would see it."""
-        code._installed.cache_clear()
-        code._FIRST_SEEN.clear()
+        distributions._installed.cache_clear()
+        loaded._FIRST_SEEN.clear()
         return code_of(*modules).digest
 
     def write(self, name: str, text: str) -> None:
@@ -109,11 +109,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     for name in ("dist-c", "dist-t", "dist-x", "dist-z"):
         made.install(name, "1.0", {f"{name.replace('-', '_')}.py": ""})
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(code, "_FIRST_SEEN", {})
+    monkeypatch.setattr(loaded, "_FIRST_SEEN", {})
     monkeypatch.syspath_prepend(str(made.site))
     monkeypatch.syspath_prepend(str(made.folder))
     yield made
-    code._installed.cache_clear()
+    distributions._installed.cache_clear()
 
 
 IMPORTED = ("eyes.py", "helper.py", "deeper.py", "otherwise.py", "late.py", "by_name.py", "dunder.py")
@@ -262,7 +262,7 @@ def test_a_distribution_without_a_record_among_installed_ones_counts_by_its_vers
     place.write(f"{name}/grown-1.0.egg-info/top_level.txt", "grown\n")
     place.write(f"{name}/grown.py", "")
     monkeypatch.syspath_prepend(str(place.folder / name))
-    code._installed.cache_clear()
+    distributions._installed.cache_clear()
     assert code_of("eyes").distributions["grown"] == "1.0"
 
 
@@ -330,7 +330,7 @@ class Eye:
 
 
 @pytest.fixture
-def loaded(place: Place) -> Iterator[ModuleType]:
+def early(place: Place) -> Iterator[ModuleType]:
     """A module that somebody has imported before any key was made of it."""
     place.write("early.py", LOADED_BEFORE)
     yield importlib.import_module("early")
@@ -349,7 +349,7 @@ def test_a_file_that_was_edited_between_its_import_and_the_first_key_is_an_error
 ) -> None:
     """Python keeps what it has compiled, or it does not. Defaults of functions are told by what it keeps alone."""
     monkeypatch.setattr(sys, "dont_write_bytecode", not kept)
-    assert request.getfixturevalue("loaded").SIZE == 1
+    assert request.getfixturevalue("early").SIZE == 1
     place.write("early.py", LOADED_BEFORE.replace(before, before.replace("1", "2")))
     os.utime(place.folder / "early.py", (1e9, 1e9))
     with pytest.raises(StaleCodeError, match=r"early\.py: has changed since this process loaded it"):
@@ -379,17 +379,17 @@ def test_values_that_a_module_changes_itself_are_no_edit(place: Place) -> None:
     del sys.modules["early"]
 
 
-def test_a_module_that_was_touched_is_what_was_loaded(place: Place, loaded: ModuleType) -> None:
+def test_a_module_that_was_touched_is_what_was_loaded(place: Place, early: ModuleType) -> None:
     os.utime(place.folder / "early.py", (1e9, 1e9))
-    assert set(code_of("early").sources) == {loaded.__name__}
+    assert set(code_of("early").sources) == {early.__name__}
 
 
 def test_a_module_of_the_same_name_beside_another_conf_folder_is_an_error(
-    place: Place, loaded: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, early: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "other" / "conf").mkdir(parents=True)
     monkeypatch.setenv("HARNESS_CONF", str(tmp_path / "other" / "conf"))
-    assert set(code_of("early").sources) == {loaded.__name__}
+    assert set(code_of("early").sources) == {early.__name__}
     (tmp_path / "other" / "early.py").write_text(LOADED_BEFORE)
     with pytest.raises(StaleCodeError, match=r"loaded it as early, and not .*other/early\.py; start the process anew"):
         code_of("early")
@@ -472,7 +472,7 @@ def test_nothing_that_python_loads_while_the_pipeline_works_is_missing() -> None
     assert missing(code_of(*modules_of(pipeline)), LOADED.format(first=PREDICT, then=then)) == set()
 
 
-def missing(known: code.Code, script: str) -> set[str]:
+def missing(known: Code, script: str) -> set[str]:
     """An independent oracle: of what Python says it has loaded, the sources and distributions that a digest lacks."""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = {name: file for name, file in json.loads(done.stdout.splitlines()[-1]).items() if file}
@@ -480,5 +480,7 @@ def missing(known: code.Code, script: str) -> set[str]:
     ours = {file for name, file in loaded.items() if name.partition(".")[0] == "harness"}
     others = {name.partition(".")[0] for name in loaded} - {"harness"} - sys.stdlib_module_names
     owners = packages_distributions()
-    lacking = {top for top in others if not {code._normal(o) for o in owners.get(top, [])} & set(known.distributions)}
+    lacking = {
+        top for top in others if not {distributions._normal(o) for o in owners.get(top, [])} & set(known.distributions)
+    }
     return ours - {str(path) for path in known.files.values()} | {top for top in lacking if owners.get(top)}

@@ -15,7 +15,7 @@ from harness.references.sets import ReferencePhoto
 from harness.report.page import RunReport, write_report
 from harness.runs.archive import BenchmarkRun, TaskData
 from harness.runs.comparison import compare
-from harness.runs.gate import judge
+from harness.runs.judge import judge
 from harness.runs.plan import Showing, Shown, TaskResult
 from harness.runs.records import archive
 from harness.runs.suspects import suspects_among, witnesses_of

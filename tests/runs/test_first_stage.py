@@ -17,7 +17,8 @@ import pytest
 from mlflow.entities import Metric, Param, RunTag
 
 from harness.runs.archive import BenchmarkRun, read_run
-from harness.runs.gate import Gate, Verdict, judge
+from harness.runs.gate import Gate, Verdict
+from harness.runs.judge import judge
 from harness.scoring import BibScorecard, NumberScorecard
 from harness.scoring.pairing import JUDGE_VERSION
 from harness.tracking.catalog import list_runs, list_sweeps

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
+from harness.base.code import code_of
 from harness.config import compose, instantiate
 from harness.runs.archive import BenchmarkRun, Item, TaskData, TaskRun
 from harness.runs.gate import (
@@ -21,9 +22,8 @@ from harness.runs.gate import (
     RuleChange,
     Verdict,
     all_proven,
-    judge,
-    paired,
 )
+from harness.runs.judge import judge, paired
 from harness.runs.records import judgement_tags
 from harness.runs.verdicts import markdown_judgement, text_judgement, unseen
 from harness.scoring.cards import Counted, Declaration, Figure, Section
@@ -51,6 +51,11 @@ def test_a_run_is_judged_by_what_happened_to_its_photos() -> None:
     assert item.high is not None
     assert item.low < -0.125 < item.high < 0
     assert down.deltas() == {"delta/face_recall": -0.125}
+
+
+def test_the_key_of_a_judgement_covers_the_rules_and_the_statistics() -> None:
+    covered = code_of(judge.__module__).sources
+    assert {"harness.runs.judge", "harness.runs.gate", "harness.scoring.pairing"} <= covered.keys()
 
 
 def test_one_photo_of_many_is_no_proof_of_a_loss_and_too_few_photos_exclude_none() -> None:

@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
 from harness.runs.archive import BenchmarkRun, Item
-from harness.runs.gate import Gate, Judgement, Verdict, judge
+from harness.runs.gate import Gate, Judgement, Verdict
+from harness.runs.judge import judge
 from harness.scoring.cards import Count, Ledger
 from harness.scoring.pairing import ALPHA
 

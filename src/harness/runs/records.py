@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.base.code import Code, code_of, modules_of
 from harness.runs.archive import PHOTOS, BenchmarkRun, RunMetadata, TaskData, TaskRun, combined_digest
-from harness.runs.gate import Gate, Judgement, judge
+from harness.runs.gate import Gate, Judgement
+from harness.runs.judge import judge
 from harness.runs.plan import Plan, Task, TaskResult
 from harness.runs.provenance import provenance
 from harness.runs.verdicts import markdown_judgement, unseen

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from harness.base.errors import ConflictError, NotBegunError
 from harness.evaluate import evaluate
 from harness.runs.archive import BenchmarkRun
-from harness.runs.gate import paired
+from harness.runs.judge import paired
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import outcome_of

@@ -13,7 +13,8 @@ from enum import StrEnum
 from harness.base.errors import ConflictError, HarnessError
 from harness.config import RunSpec
 from harness.evaluate import evaluate
-from harness.runs.gate import Judgement, RuleChange, Verdict, judge
+from harness.runs.gate import Judgement, RuleChange, Verdict
+from harness.runs.judge import judge
 from harness.runs.looks import LEVEL, UNPROTECTED, unseal
 from harness.search.base import Gain, gain_of
 from harness.search.experiment import Experiment

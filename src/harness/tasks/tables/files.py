@@ -1,16 +1,16 @@
 """Ground truth and extractions as files, checked once on the way in.
 
 Ground truth is JSON: a folder with one table a file, or one file with a table or a list of tables; or one of the public
-formats of `formats`. A folder is read in one format: JSON if it has such files, else the first of those. Extractions
-are JSON Lines: one table that one method extracted a line. Cells are strings, null is an empty cell; a number is
-refused, because 0.10 and 0.1 are different texts. `headers` is the first row of the table as it stands on the page; of
-a merged cell the first part has the text and the others are empty. A box is left, top, right, bottom in points from the
-upper left corner of the page.
+formats of `formats` and `icdar`. A folder is read in one format: JSON if it has such files, else the first of those.
+Extractions are JSON Lines: one table that one method extracted a line. Cells are strings, null is an empty cell; a
+number is refused, because 0.10 and 0.1 are different texts. `headers` is the first row of the table as it stands on the
+page; of a merged cell the first part has the text and the others are empty. A box is left, top, right, bottom in points
+from the upper left corner of the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from harness.base.checks import first_error
 from harness.base.errors import TableError
 from harness.scoring.grids import Grid
-from harness.tasks.tables.formats import READERS, Reader
+from harness.tasks.tables.formats import FoundTable, read_csv, read_html, read_pubtabnet
+from harness.tasks.tables.icdar import read_icdar
 
 Line: TypeAlias = tuple[str | None, ...]
 Point = Annotated[float, Field(allow_inf_nan=False)]
@@ -29,6 +30,17 @@ Bbox: TypeAlias = tuple[Point, Point, Point, Point]
 PageNumber = Annotated[int, Field(ge=1)]
 #: Method names are part of metric names.
 MethodName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
+
+Reader: TypeAlias = Callable[[Path, str], Iterator[FoundTable]]
+#: How a file in a public format is read, by the end of its name; a folder is read in the first of these formats that it
+#: has files of.
+READERS: dict[str, Reader] = {
+    ".csv": read_csv,
+    ".html": read_html,
+    ".htm": read_html,
+    ".jsonl": read_pubtabnet,
+    "-str.xml": read_icdar,
+}
 
 
 @dataclass(frozen=True)
