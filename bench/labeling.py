@@ -44,6 +44,7 @@ PAGES = (
     "/links/",
     "/staging/",
     "/staging/?state=partial",
+    "/staging/?cross_checks=true",
     "/runs/",
     "/docs/",
     "/labels/{photo}",

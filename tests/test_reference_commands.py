@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli.stats import show_findings
+from harness.references.cross_checks import Finding
 from tests.conftest import RunHarness
 
 
@@ -37,6 +39,42 @@ def test_stats_tell_groups_origins_and_what_to_review(run_harness: RunHarness, t
     assert (counts["groups"]["broken"], list(counts["review"].values())) == (1, ["P001.jpg"])
     alone = run_harness("stats", "--json", f"references.root={tiny_set}", "references.groups=photo").stdout
     assert json.loads(alone)["groups"]["groups"] == 3
+
+
+def test_stats_name_what_cross_checks_find(run_harness: RunHarness, tiny_set: Path) -> None:
+    root = f"references.root={tiny_set}"
+    assert "cross-checks" not in run_harness("stats", root).stdout
+    assert json.loads(run_harness("stats", "--json", root).stdout)["cross_checks"] == []
+    faces = tiny_set / "face_ground_truth.json"
+    content = json.loads(faces.read_text())
+    named = [box for labels in content["photos"].values() for box in labels["boxes"]]
+    for box, name in zip(named, ("Ada", "ada", "A da"), strict=True):
+        box["identity"] = name
+    faces.write_text(json.dumps(content))
+    before = faces.read_bytes()
+    shown = run_harness("stats", root).stdout
+    words = '3 names differ by case or blanks only: "A da" (1 photo), "Ada" (1 photo), "ada" (1 photo)'
+    assert "To review: 1 finding of cross-checks between names and numbers:\n" in shown
+    assert f"\n  {words}: " in shown
+    (finding,) = json.loads(run_harness("stats", "--json", root).stdout)["cross_checks"]
+    assert (finding["kind"], finding["words"]) == ("names_alike", words)
+    index = json.loads((tiny_set / "photo_index.json").read_text())["photos"]
+    assert finding["photos"] == {
+        photo: index[photo]["names"][0] for photo, labels in content["photos"].items() if labels["boxes"]
+    }
+    assert f"{words}: {', '.join(finding['photos'].values())}\n" in shown
+    assert faces.read_bytes() == before
+
+
+def test_stats_show_the_first_findings_and_photos_and_say_how_many_more_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    photos = {str(number): f"{number}\n.jpg" for number in range(5)}
+    show_findings([Finding("names_alike", f"words {number}", photos) for number in range(12)])
+    title, *lines = capsys.readouterr().out.strip().splitlines()
+    assert title == "To review: 12 findings of cross-checks between names and numbers:"
+    assert lines[0] == r"  words 0: '0\n.jpg', '1\n.jpg', '2\n.jpg' and 2 more"
+    assert (len(lines), lines[-1]) == (11, "  ... and 2 more (--json has all)")
 
 
 def break_a_group(root: Path) -> None:

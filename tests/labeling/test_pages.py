@@ -13,6 +13,7 @@ from PIL import Image
 
 from harness.labeling.rendering import data_block
 from harness.references.adding import add_photos
+from harness.references.files import FaceGroundTruth, FaceLabels
 from harness.references.store import LabelStore
 from tests.labeling.conftest import BIB, FACE, Connect, bibs, faces, hash_of, put, read
 
@@ -117,6 +118,36 @@ def test_staging_lists_what_an_older_rule_took_for_complete(client: TestClient, 
     assert "b.jpg" not in page
     put(client, photo, "faces", faces(FACE, origins=[0]))
     assert "No photo is left to review." in client.get("/staging/?review=true").text
+
+
+def test_staging_lists_what_cross_checks_find(client: TestClient, photo: str, evil: str) -> None:
+    put(client, photo, "faces", faces(FACE))
+    assert "Cross-checks" not in client.get("/staging/").text
+    assert "Cross-checks find nothing." in client.get("/staging/?cross_checks=true").text
+    put(client, evil, "faces", faces(FACE | {"identity": "ada & co"}, FACE | {"x": 0.1, "identity": "ADA & CO"}))
+    put(client, photo, "faces", faces(FACE, FACE | {"x": 0.1}, origins=[0, None]))
+    assert 'Cross-checks <span class="count">2</span>' in client.get("/staging/").text
+    page = client.get("/staging/?cross_checks=true").text
+    assert "Nothing was changed" in page
+    assert "&#34;Ada&#34; is on 2 faces of one photo" in page
+    assert "&#34;ADA &amp; CO&#34; (1 photo), &#34;ada &amp; co&#34; (1 photo)" in page
+    assert "<img src=x" not in page
+    assert page.index("a.jpg") < page.index("img src=x onerror")
+    assert "b.jpg" not in page
+    assert "Nobody has said that the faces are done" not in page
+    put(client, photo, "faces", faces(FACE, origins=[0]))
+    assert "is on 2 faces" not in client.get("/staging/?cross_checks=true").text
+
+
+def test_names_that_the_api_would_refuse_are_text_on_the_page(connect: Connect, root: Path, photo: str) -> None:
+    box = dict.fromkeys("xywh", 0.1)
+    names = ("<b>Ada</b>", "<B>ada</B>")
+    labels = FaceLabels.model_validate({"boxes": [box | {"identity": name} for name in names]})
+    with LabelStore(root).edit() as draft:
+        draft.put(FaceGroundTruth, photo, labels)
+    page = connect().get("/staging/?cross_checks=true").text
+    assert "&lt;b&gt;Ada&lt;/b&gt;" in page
+    assert "<b>Ada" not in page
 
 
 def test_scripts_are_asked_for_again_and_sent_once(client: TestClient) -> None:

@@ -1,20 +1,24 @@
-"""Count what the staging set holds: labels, scopes, tags, splits, groups, completeness, identities, origins."""
+"""Count what the staging set holds: labels, scopes, tags, splits, groups, completeness, identities, origins; and list
+what somebody should look at."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.base.texts import COMMAND, aligned, count_table, counted, listing
+from harness.base.texts import COMMAND, aligned, count_table, counted, listing, one_line
 from harness.cli.sets import compose_staging, open_set
 from harness.cli.terminal import add_json, add_overrides, show_json
 
 if TYPE_CHECKING:
+    from harness.references.cross_checks import Finding
     from harness.references.stats import Stats
 
 NAME = "stats"
 HELP = "count the labels of the staging set"
 _NAMES_SHOWN = 10
+_PHOTOS_SHOWN = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"\nTo review: {photos} that an older rule took for complete, though nobody said that the faces are done:"
         )
         print(listing(stats.review.values(), _NAMES_SHOWN))
+    if stats.cross_checks:
+        show_findings(stats.cross_checks)
     print(
         count_table(
             f"\nBibs: {stats.bib_boxes:,} boxes, {stats.bib_numbers:,} numbers", stats.bib_scopes, stats.bib_boxes
@@ -84,3 +90,18 @@ def _groups(stats: Stats) -> str:
     if found["broken"]:
         lines += f"\n  photos of one group are in both splits: {COMMAND} split --by-group brings them together"
     return f"{lines}\n"
+
+
+def show_findings(findings: Sequence[Finding]) -> None:
+    """Print the first findings of cross-checks, each with the first of its photos."""
+    lines = [f"{finding.words}: {_photos(finding)}" for finding in findings[:_NAMES_SHOWN]]
+    if len(findings) > _NAMES_SHOWN:
+        lines.append(f"... and {len(findings) - _NAMES_SHOWN:,} more (--json has all)")
+    print(f"\nTo review: {counted(len(findings), 'finding')} of cross-checks between names and numbers:")
+    print("\n".join(f"  {line}" for line in lines))
+
+
+def _photos(finding: Finding) -> str:
+    names = [one_line(name) for name in finding.photos.values()]
+    more = f" and {len(names) - _PHOTOS_SHOWN:,} more" if len(names) > _PHOTOS_SHOWN else ""
+    return ", ".join(names[:_PHOTOS_SHOWN]) + more

@@ -58,6 +58,7 @@ def make_app(context: Context, access: Access) -> ASGIApp:
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)
     context.summary()
+    context.cross_checks()
     context.history.current()
     compile_templates()
     return Guard(app, access)

@@ -14,9 +14,10 @@ from harness.labeling.answers import Photo
 from harness.labeling.history import RunHistory
 from harness.labeling.photo_state import photo_state
 from harness.labeling.source import LabelSource
-from harness.labeling.summary import Dimension, PhotoRow, Summaries, Summary
+from harness.labeling.summary import CrossChecks, Dimension, PhotoRow, Summaries, Summary
 from harness.labeling.suspicions import Suspects
 from harness.pipeline.stages import Linker
+from harness.references.cross_checks import Finding
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,17 @@ class Context:
     def _summaries(self) -> Summaries:
         return Summaries(self.source)
 
+    @cached_property
+    def _cross_checks(self) -> CrossChecks:
+        return CrossChecks(self.source)
+
     def summary(self) -> Summary:
         """All photos as of now, in short."""
         return self._summaries.current()
+
+    def cross_checks(self) -> tuple[Finding, ...]:
+        """Labels that are hard to believe together, as of now."""
+        return self._cross_checks.current()
 
     def suspects(self) -> Suspects:
         """What the last runs hold against the labels as of now, by photo, as far as known."""

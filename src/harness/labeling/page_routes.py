@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict
 from typing import Annotated, Any, get_args
 
@@ -16,6 +16,7 @@ from harness.labeling.rendering import PAGES, render
 from harness.labeling.set_routes import PHOTOS_PER_PAGE, photo_page, photo_summary, progress, queue_from
 from harness.labeling.summary import DIMENSIONS, Dimension
 from harness.references.completeness import State
+from harness.references.cross_checks import Finding
 from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
 from harness.references.frozen import frozen_sets
 from harness.runs.verdicts import TONES
@@ -46,10 +47,12 @@ class ListQuery(Filters):
 
 
 class StagingQuery(ListQuery):
-    """Which photos the staging page lists: those of a state, or those that an older rule took for complete."""
+    """Which photos the staging page lists: those of a state, those that an older rule took for complete, or those that
+    cross-checks name."""
 
     state: State | None = None
     review: bool = False
+    cross_checks: bool = False
 
 
 @router.get("/")
@@ -71,8 +74,13 @@ def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Qu
         or (query.state is None and row.completeness.state is not State.UNTOUCHED)
     ]
     review = [row for row in summary.rows if row.completeness.review]
-    rows = review if query.review else rows
+    findings = context.cross_checks()
+    named = dict.fromkeys(photo for finding in findings for photo in finding.photos)
+    doubted = [summary.by_hash[photo] for photo in named if photo in summary.by_hash]
+    cross_checks = query.cross_checks and not query.review
+    rows = review if query.review else doubted if cross_checks else rows
     start = (query.page - 1) * PHOTOS_PER_PAGE
+    listed = rows[start : start + PHOTOS_PER_PAGE]
     suspects, snapshots = context.suspects(), frozen_sets(context.source.root)
     return render(
         request,
@@ -82,13 +90,25 @@ def staging(request: Request, context: Shared, query: Annotated[StagingQuery, Qu
         state=query.state,
         review=query.review,
         to_review=len(review),
+        cross_checks=cross_checks,
+        doubted=len(doubted),
+        reasons=_reasons(findings, {row.sha256 for row in listed}) if cross_checks else {},
         page=query.page,
         pages=max(1, -(-len(rows) // PHOTOS_PER_PAGE)),
         total=len(rows),
-        photos=[photo_summary(row, row.sha256 in suspects) for row in rows[start : start + PHOTOS_PER_PAGE]],
+        photos=[photo_summary(row, row.sha256 in suspects) for row in listed],
         frozen=list(reversed(snapshots.sets)),
         damaged=snapshots.damaged,
     )
+
+
+def _reasons(findings: Iterable[Finding], photos: Set[str]) -> dict[str, list[str]]:
+    """What cross-checks say of some photos, in the order of the findings."""
+    found: dict[str, list[str]] = {photo: [] for photo in photos}
+    for finding in findings:
+        for photo in photos & finding.photos.keys():
+            found[photo].append(finding.words)
+    return found
 
 
 @router.get("/runs/")

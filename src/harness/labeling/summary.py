@@ -19,6 +19,7 @@ from harness.labeling.ghosts import count_left
 from harness.labeling.source import LabelSource
 from harness.references.completeness import Completeness, State, completeness
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
+from harness.references.cross_checks import Finding, cross_check
 from harness.references.files import PhotoFile
 from harness.references.suggestions import Suggestions
 from harness.types import Split
@@ -134,6 +135,26 @@ class Summaries:
                 self._summary = self._summary.renewed(_row(contents, suggestions, photo) for photo in changed)
             self._files = files
             return self._summary
+
+
+class CrossChecks:
+    """What the cross-checks of a source find, as of now; looked for again when a label has changed."""
+
+    def __init__(self, source: LabelSource) -> None:
+        self._source = source
+        self._lock = threading.Lock()
+        self._files: tuple[PhotoFile, ...] = ()
+        self._findings: tuple[Finding, ...] = ()
+
+    def current(self) -> tuple[Finding, ...]:
+        """All findings as of now."""
+        contents = self._source.contents()
+        files = (contents.index, contents.bibs, contents.faces, contents.links)
+        with self._lock:
+            if changed_photos(self._files, files) != set():
+                self._findings = cross_check(contents)
+            self._files = files
+            return self._findings
 
 
 def _place(row: PhotoRow) -> tuple[str, str]:

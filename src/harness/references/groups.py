@@ -229,14 +229,20 @@ def _runners(contents: Contents, photos: Sequence[str]) -> Iterator[set[str]]:
 def _wearers(contents: Contents) -> dict[str, str]:
     """The identity that links tie a complete number to. A number with two of them is neither's: one may be wrong."""
     found: dict[str, str] = {}
-    for photo, pairs in contents.links.photos.items():
-        bibs, faces = contents.bibs.photos.get(photo, NO_BIBS).boxes, contents.faces.photos.get(photo, NO_FACES).boxes
-        for bib, face in pairs:
-            number, identity = bibs[bib].number, faces[face].identity
-            if number and identity and is_complete(number):
-                number, name = number.strip(), f"name {identity}"
-                found[number] = name if found.setdefault(number, name) == name else ""
+    for photo in contents.links.photos:
+        for number, identity in worn_numbers(contents, photo):
+            name = f"name {identity}"
+            found[number] = name if found.setdefault(number, name) == name else ""
     return {number: name for number, name in found.items() if name}
+
+
+def worn_numbers(contents: Contents, photo: str) -> list[tuple[str, str]]:
+    """The complete numbers that links of a photo tie to an identity, each with that identity; whatever the scopes."""
+    if not (pairs := contents.links.photos.get(photo)):
+        return []
+    bibs, faces = contents.bibs.photos.get(photo, NO_BIBS).boxes, contents.faces.photos.get(photo, NO_FACES).boxes
+    tied = [(bibs[bib].number, faces[face].identity) for bib, face in pairs]
+    return [(number.strip(), identity) for number, identity in tied if number and identity and is_complete(number)]
 
 
 def _shared(runners: Iterable[Iterable[str]]) -> Ties:

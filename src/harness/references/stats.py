@@ -10,6 +10,7 @@ from typing import Any
 from harness.base.garbage import no_collection
 from harness.references.completeness import State, completeness
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
+from harness.references.cross_checks import Finding, cross_check
 from harness.references.groups import Groups, GroupSummary
 from harness.types import BibScope, FaceScope, Split
 
@@ -23,6 +24,7 @@ class Stats:
     """Counts of photos, unless the name says otherwise. Scopes, box tags, identities and origins count boxes.
 
     `review` are the photos, hash -> name, that an older rule took for complete and that nobody called done.
+    `cross_checks` are labels that are hard to believe together.
     """
 
     photos: int
@@ -42,6 +44,7 @@ class Stats:
     identities: Counts
     groups: dict[str, Any]
     review: dict[str, str]
+    cross_checks: tuple[Finding, ...]
     origins: dict[str, Counts]
 
 
@@ -77,6 +80,7 @@ def _count(contents: Contents, groups: Groups) -> Stats:
         identities=_by_count(box.identity for box in face_boxes if box.identity),
         groups=asdict(GroupSummary.of(groups, photos, splits)) | {"joined": dict(groups.joined)},
         review={photo: photos[photo].names[0] for photo, item in zip(photos, done, strict=True) if item.review},
+        cross_checks=cross_check(contents),
         origins={
             "bibs": _in_order((box.origin.how if box.origin else "unknown" for box in bib_boxes), _ORIGINS),
             "faces": _in_order((box.origin.how if box.origin else "unknown" for box in face_boxes), _ORIGINS),
