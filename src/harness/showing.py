@@ -45,7 +45,7 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
         print(f"cache: {repaired:.0f} damaged {'entry was' if repaired == 1 else 'entries were'} computed anew\n")
     if result.reused:
         print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
-    if judgement.verdict is Verdict.NO_BASELINE:
+    if judgement.verdict in (Verdict.NO_BASELINE, Verdict.INCOMPARABLE):
         print(f"To judge later runs against this one: {COMMAND} baseline {result.run_id[:8]}{store}\n")
     print(f"MLflow run {result.run_id}   see it with: {COMMAND} mlflow{store}", flush=True)
     warn_of_idle(spec, run.idle_steps)
@@ -59,16 +59,14 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
 
 def enforce(gate: Gate, judgement: Judgement) -> None:
     """Raise where the gate does not let a run pass; where it does, warn of what it could not see."""
-    from harness.runs.verdicts import unseen
-
     if gate.fails(judgement):
         named = ", ".join(item.metric for item in judgement.open)
         raise GateError(
             f"gate={gate.name}: {judgement.verdict}" + (f" ({named} cannot be told)" if gate.proof and named else "")
         )
-    if gate.strict:
-        for words in unseen(judgement):
-            warn(f"gate={gate.name} passes, but {words}")
+    if gate.strict and judgement.open:
+        limits = ", ".join(f"{item.metric} {'any' if item.blind else f'{item.unseen:.4f}'}" for item in judgement.open)
+        warn(f"gate={gate.name} passes, but losses below these could go unseen: {limits}")
 
 
 def in_name(typed: Sequence[str]) -> list[str]:

@@ -576,6 +576,16 @@ def test_a_change_of_one_stage_leaves_the_others_unchanged() -> None:
     assert verdicts == {"face/recall": Verdict.NO_WORSE, "number/recall": Verdict.CANNOT_TELL}
 
 
+def test_a_change_that_its_interval_does_not_show_says_why() -> None:
+    """Twelve photos of forty find nothing any more, and invent as much as before: precision falls by little on each."""
+    few = [(2, 0, 0)] * 28 + [(0, 0, 2)] * 12
+    runs = [benchmark_run(each) for each in ([*[(2, 0, 0)] * 40, (1, 1, 0)], [*few, (1, 1, 0)])]
+    (item,) = judge(gate(face__precision=Rule()), runs[1], runs[0]).metrics
+    assert item.verdict is Verdict.REGRESSED
+    assert (item.low is not None and item.low < 0, item.high is not None and item.high > 0) == (True, True)
+    assert item.note.startswith("12 of the 12 groups that moved did so for the worse, which is more than chance does; ")
+
+
 def test_a_gain_names_what_it_could_not_see() -> None:
     before = benchmark_run([(0, 0, 1)] * 8, numbers=[(1, 0, 0)] * 8)
     after = benchmark_run([(1, 0, 0)] * 8, numbers=[(1, 0, 0)] * 8)
@@ -586,8 +596,8 @@ def test_a_gain_names_what_it_could_not_see() -> None:
     item = judgement.open[0]
     assert item.rough
     assert words == (
-        f"number/recall: a loss of 0.0500 cannot be excluded; one below {item.unseen:.4f} could go unseen "
-        f"(rough: 8 groups); to see 0.0500 takes about {item.needed} photos"
+        "number/recall: nothing moved on these items, but a loss of 0.0500 cannot be excluded; one below "
+        f"{item.unseen:.4f} could go unseen (rough: 8 groups); to see 0.0500 takes about {item.needed} photos"
     )
     assert words in text_judgement(judgement)
     assert f"- {words}" in markdown_judgement(judgement)

@@ -93,7 +93,7 @@ def test_a_task_without_photos_is_judged_beside_a_baseline_of_its_own(
     assert first.code == 0, first.err
     assert "Verdict: NO BASELINE" in first.out
     assert harness("baseline").code == 0
-    again = harness(*given, "seed=1", "gate=strict")
+    again = harness(*given, "note=again", "gate=strict")
     assert (again.code, f"Verdict: {verdict}\n" in again.out) == (0, True), again.err
     other = harness(*given, worse)
     assert any(line.startswith(metric) for line in other.out.splitlines())

@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     go = "" if folder.parent.samefile(Path.cwd()) else f"cd {shlex.quote(shown_path(folder.parent))} && "
     print(f"\nTry it, then change it:\n  {go}{COMMAND} {kind.use.format(name=name)}")
     print(f"  {go}python -m pytest test_{name}.py")
+    if find_spec("pytest") is None:
+        print("pytest is not installed here: pip install pytest")
     return 0
 
 

@@ -143,6 +143,7 @@ class MetricVerdict:
     of items, such as seconds, has no interval and is judged by its tolerance alone; an informational one has no
     verdict.
 
+    Of the `groups`, `moved` have moved it.
     `unseen` is the smallest loss that would have been seen in four of five cases, a rough figure below 20 `groups`;
     `needed` is how many items it takes until that is the `margin`. `note` says what the verdict does not.
     """
@@ -156,6 +157,7 @@ class MetricVerdict:
     items: int | None
     verdict: Verdict | None
     groups: int | None = None
+    moved: int | None = None
     unseen: float | None = None
     margin: float | None = None
     needed: int | None = None

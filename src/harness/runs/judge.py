@@ -171,6 +171,7 @@ class _Judged:
         return replace(
             told,
             verdict=verdict,
+            moved=rate.moved,
             unseen=rate.smallest_loss(self.together, self.level_worse),
             margin=self.rule.margin,
             needed=rate.items_needed(self.rule.margin, self.together, self.level_worse),
@@ -182,9 +183,19 @@ class _Judged:
             return Verdict.NO_WORSE, UNCHANGED
         within = abs(gain) <= self.rule.tolerance(self.rate.baseline)
         if moved and not within:
-            return (Verdict.IMPROVED if moved > 0 else Verdict.REGRESSED), ""
+            return (Verdict.IMPROVED if moved > 0 else Verdict.REGRESSED), self._by_signs(moved)
         proven = self.rate.no_worse(self.rule.margin, self.rule.sign, self.level_better)
         return (Verdict.NO_WORSE if proven else Verdict.CANNOT_TELL), self._note(moved, gain)
+
+    def _by_signs(self, moved: int) -> str:
+        """Why a change is shown whose interval does not say so."""
+        low, high = self.rate.interval() or (1.0, 1.0)
+        if not low < 0 < high:
+            return ""
+        same = int(np.count_nonzero(self.rule.sign * moved * self.rate.moves > 0))
+        way = "better" if moved > 0 else "worse"
+        told = f"{same} of the {self.rate.moved} groups that moved did so for the {way}, which is more than chance does"
+        return f"{told}; most of them moved it by little, so that the interval does not show it"
 
     def _note(self, moved: int, gain: float) -> str:
         if moved < 0:

@@ -55,7 +55,8 @@ def unseen(judgement: Judgement) -> list[str]:
 def _unseen(item: MetricVerdict) -> str:
     rough = f" (rough: {counted(item.groups or 0, 'group')})" if item.rough else ""
     lost = "any loss" if item.blind else f"one below {item.unseen:.4f}"
-    told = f"a loss of {item.margin:.4f} cannot be excluded; {lost} could go unseen{rough}"
+    still = "nothing moved on these items, but " if item.moved == 0 else ""
+    told = f"{still}a loss of {item.margin:.4f} cannot be excluded; {lost} could go unseen{rough}"
     if item.needed is None or item.items is None or item.needed <= item.items:
         return told
     return f"{told}; to see {item.margin:.4f} takes about {counted(item.needed, item.noun)}"

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.base.errors import PhotoError
 from harness.base.progress import track
@@ -66,13 +67,21 @@ def predict(
         except PhotoError as error:
             failed.append(FailedPhoto(photo, str(error)))
         except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
-            failed.append(FailedPhoto(photo, f"{type(error).__name__}: {error}", traceback.format_exc()))
+            failed.append(
+                FailedPhoto(photo, f"{type(error).__name__}: {error} ({_place(error)})", traceback.format_exc())
+            )
         else:
             costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
             evaluated.append(EvaluatedPhoto(photo, prediction, *costs))
     if cache:
         cache.prune()
     return tuple(evaluated), tuple(failed)
+
+
+def _place(error: Exception) -> str:
+    """Where an error was raised, as in `my_faces.py, line 12`."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(last.filename).name}, line {last.lineno}"
 
 
 def opened_ahead(photos: Sequence[ReferencePhoto]) -> Iterator[Future[OpenedPhoto]]:

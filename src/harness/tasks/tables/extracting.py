@@ -62,7 +62,10 @@ def read_pdfs(tables: Sequence[GroundTruthTable], folder: Path) -> dict[str, byt
     contents: dict[str, bytes] = {}
     for table in tables:
         if table.pdf is None:
-            raise TableError(f"{folder}, table {table.id!r}: names no `pdf`; to extract it, say which file it is in")
+            raise TableError(
+                f"{folder}, table {table.id!r}: names no `pdf`; to extract it, say which file it is in, or put a PDF "
+                "of the same name beside its CSV or HTML file"
+            )
         if table.pdf not in contents:
             try:
                 contents[table.pdf] = (folder / table.pdf).read_bytes()
