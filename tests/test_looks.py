@@ -27,6 +27,7 @@ from harness.runs.looks import MOST, Holdout, Look, protection, read_looks, was_
 from harness.tracking.store import LocalStore
 from tests.conftest import Harness, Told
 from tests.mounts import read_only
+from tests.test_truth import OTHERS
 
 FACE = {"x": 0.4, "y": 0.2, "w": 0.2, "h": 0.2}
 BACKENDS = """
@@ -44,17 +45,6 @@ class OneFace:
     def detect(self, look):
         (score,) = look.see("face", self, None, lambda image: [0.9])
         return (FaceBox(x=0.4 + self.shift, y=0.2, w=0.2, h=0.2, score=score),)
-
-@dataclass(frozen=True)
-class NoBibs:
-    CHEAP: ClassVar = frozenset()
-    models: ClassVar = ()
-    def load(self) -> None: pass
-    def read(self, look, faces): return ()
-
-@dataclass(frozen=True)
-class NoLinks:
-    def link(self, bibs, faces, aspect): return ()
 """
 #: What a run is started with; a shift of the box by more than a third of it finds no face.
 RUN = ("face=one", "bib=none", "link=none", "references=staging", "references.root=set")
@@ -71,15 +61,17 @@ def desk(harness: Harness, tmp_path: Path, empty_store: Path) -> Path:
     """A user's folder: backends that need no models, a set of eight photos and twelve more in its holdout, a store."""
     shutil.copytree(empty_store, tmp_path / "mlruns")
     (tmp_path / "one_face.py").write_text(BACKENDS)
+    (tmp_path / "others.py").write_text(OTHERS)
     for group, name, kind in (
-        ("face", "one", "OneFace\nshift: 0.0"),
-        ("bib", "none", "NoBibs"),
-        ("link", "none", "NoLinks"),
+        ("face", "one", "one_face.OneFace\nshift: 0.0"),
+        ("bib", "none", "others.NoBibs"),
+        ("link", "none", "others.NoLinks"),
     ):
         (tmp_path / "conf" / group).mkdir(parents=True)
-        (tmp_path / "conf" / group / f"{name}.yaml").write_text(f"_target_: one_face.{kind}\n")
+        (tmp_path / "conf" / group / f"{name}.yaml").write_text(f"_target_: {kind}\n")
     make_set(tmp_path / "set", ["iteration"] * 8 + ["holdout"] * 12)
-    sys.modules.pop("one_face", None)
+    for module in ("one_face", "others"):
+        sys.modules.pop(module, None)
     return tmp_path
 
 
