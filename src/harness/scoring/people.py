@@ -1,0 +1,148 @@
+"""Who is where: the evidence that the scorecards of identity (`verify`, `cluster`, `selfie`, `find`) are made of.
+
+The evidence is plain arrays: people, photos, the faces that a pipeline found in them with their vectors, in which
+photos each person is labelled, and the pictures that people search with. One item of these scorecards is one person.
+
+A face's person is its identity, else the complete number of its linked bib. A face may be UNKNOWN: it may be anybody's,
+so that it is no target and no error, wherever it is returned. NOBODY is somebody without a name who was seen once:
+whoever is found or grouped with such a face is wrong.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.scoring.boxes import Bools, Ints
+
+#: In place of a person's position: may be anybody; somebody without a name, whom nobody wants.
+UNKNOWN, NOBODY = -1, -2
+#: How many parts people are cut into: each in turn is taken out of the gallery and searches as strangers do.
+FOLDS = 5
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who is labelled in a photo, or has a selfie. A `runner` wants their photos; a bystander does not.
+    `numbers` are the complete numbers that they wear; `group` holds most of their photos."""
+
+    name: str
+    runner: bool = True
+    numbers: tuple[str, ...] = ()
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Photos:
+    """What is known and read in each photo. `people_said`: it is known who is in it, so that anybody else is an error;
+    `bibs_said`: its bibs are labelled, so that a number that is not among them is one. `read` are the whole numbers
+    that the pipeline read."""
+
+    names: tuple[str, ...]
+    people_said: Bools
+    bibs_said: Bools
+    read: tuple[frozenset[str], ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """The faces that the pipeline found, those of one photo side by side, photos in order. A row of `vectors` has
+    length 1; it is all zeros for a face that is not `enrolled`. `heights` are in pixels. `linked` says whether the
+    pipeline linked the face to a bib, and `numbers` is what it read there, where that is a whole number."""
+
+    vectors: Vectors
+    photo: Ints
+    person: Ints
+    enrolled: Bools
+    heights: NDArray[np.float64]
+    linked: Bools
+    numbers: tuple[str | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.photo)
+
+
+@dataclass(frozen=True, slots=True)
+class Appearances:
+    """In which photos each person is labelled: one row for each pair of person and photo, and what was found of it.
+
+    `face_labeled`: there is a box of their face that a detector has to find; `face` is the found face that matches it,
+    or -1. Where only the photo says who is in it, there is no box. `bib_labeled`: a bib with their complete number is
+    labelled; `bib_found` and `bib_read` say what the pipeline made of it.
+    """
+
+    person: Ints
+    photo: Ints
+    face_labeled: Bools
+    face: Ints
+    bib_labeled: Bools
+    bib_found: Bools
+    bib_read: Bools
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """What people search with: selfies, or for people without any, each of their faces against all other photos.
+
+    `photo` and `face` are those that a query comes from, -1 for a selfie. Pictures in which no face was found, or none
+    that can be compared, are no queries; `not_found` and `not_enrolled` count them for each person.
+    """
+
+    vectors: Vectors
+    person: Ints
+    photo: Ints
+    face: Ints
+    not_found: Ints
+    not_enrolled: Ints
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that identity is judged by."""
+
+    people: tuple[Person, ...]
+    photos: Photos
+    faces: Faces
+    appearances: Appearances
+    queries: Queries
+
+    @cached_property
+    def folds(self) -> Ints:
+        """Which fifth each person belongs to. It depends on the names alone, not on their order."""
+        return folds_of([person.name for person in self.people])
+
+    @cached_property
+    def wanted(self) -> Bools:
+        """Which person is labelled in which photo: one row a person, one column a photo."""
+        table = np.zeros((len(self.people), len(self.photos)), dtype=bool)
+        table[self.appearances.person, self.appearances.photo] = True
+        return table
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group of each person."""
+        return tuple(person.group for person in self.people)
+
+
+def folds_of(names: Sequence[str]) -> Ints:
+    """Cut people into FOLDS parts of nearly equal size."""
+    order = sorted(range(len(names)), key=lambda row: (hashlib.sha256(names[row].encode()).digest(), names[row]))
+    folds = np.empty(len(names), dtype=np.int64)
+    folds[order] = np.arange(len(names)) % FOLDS
+    return folds
