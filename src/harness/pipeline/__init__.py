@@ -1,43 +1,50 @@
-"""From a photo's pixels to bibs, faces and links."""
+"""From a photo's pixels to bibs, faces and links, and to vectors that say who the faces are."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from harness.base.extras import load_all
 from harness.pipeline.answers import checked_bibs, checked_faces, checked_links
 from harness.pipeline.cache import key_of
+from harness.pipeline.identity.recognising import FaceVectors, Recogniser
 from harness.pipeline.looks import Look, PhotoSource, decoder_key, whole_identity
 from harness.pipeline.stages import BibReader, FaceDetector, Linker
 from harness.pipeline.weights import Model, models_of, open_models
-from harness.types import PhotoPrediction
+from harness.types import FaceBox, PhotoPrediction
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One backend for each stage."""
+    """One backend for each stage; without an `identity`, nobody is recognised."""
 
     bib: BibReader
     face: FaceDetector
     link: Linker
+    identity: Recogniser | None = None
 
     @property
     def models(self) -> tuple[Model, ...]:
         """All weights in use, and other files that a backend names. A linker need not name any."""
         linking = models_of(self.link) if hasattr(self.link, "models") else ()
-        return (*models_of(self.bib), *models_of(self.face), *linking)
+        knowing = models_of(self.identity) if self.identity else ()
+        return (*models_of(self.bib), *models_of(self.face), *linking, *knowing)
 
     def stage_keys(self, source: type[PhotoSource]) -> dict[str, str]:
-        """A digest of all that faces, bibs and links come from, beside the photo itself. Faces may guide the reading of
-        bibs, so that another face detector makes other bibs."""
+        """A digest of all that faces, bibs, links and vectors come from, beside the photo itself. Faces may guide the
+        reading of bibs, so that another face detector makes other bibs."""
         faces = key_of(decoder_key(source), whole_identity(self.face))
         bibs = key_of(faces, whole_identity(self.bib))
-        return {"faces": faces, "bibs": bibs, "links": key_of(bibs, whole_identity(self.link))}
+        links = key_of(bibs, whole_identity(self.link))
+        known = {"identity": key_of(links, whole_identity(self.identity))} if self.identity else {}
+        return {"faces": faces, "bibs": bibs, "links": links, **known}
 
     def load(self) -> None:
         """Open all models, so that a missing one is found before any work is done."""
-        load_all(partial(open_models, self.bib), partial(open_models, self.face))
+        stages = (self.bib, self.face, *((self.identity,) if self.identity else ()))
+        load_all(*(partial(open_models, stage) for stage in stages))
 
     def predict(self, look: Look) -> PhotoPrediction:
         """All that the pipeline says about one photo; `look` keeps what it cost. Raises PhotoError where a backend says
@@ -47,3 +54,7 @@ class Pipeline:
         width, height = look.size
         links = self.link.link(bibs, faces, aspect=width / height)
         return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)))
+
+    def embed(self, look: Look, faces: Sequence[FaceBox]) -> FaceVectors | None:
+        """The vectors of faces that were found in a photo; None where nobody is recognised."""
+        return self.identity.embed(look, faces) if self.identity else None

@@ -7,7 +7,6 @@ the second part reads are the backend's `CHEAP` ones.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from harness.base.code import code_of, modules_of
 from harness.base.objects import dotted_name
-from harness.pipeline.cache import Entry, StageCache, key_of
+from harness.pipeline.cache import Entry, StageCache, decoded, encoded, key_of
 from harness.pipeline.weights import Model
 
 Image = NDArray[np.uint8]
@@ -56,13 +55,13 @@ class Look:
 
     `hits` count answers from the cache, whose seconds belong to another hour and are not told. Answers that were
     computed here, `misses`, have theirs, also where the same question comes again; `cpu_seconds` are those of the
-    whole process meanwhile.
+    whole process meanwhile. Both are kept by stage.
     """
 
     photo: PhotoSource
     cache: StageCache | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    cpu_seconds: float = 0.0
+    cpu_seconds: dict[str, float] = field(default_factory=dict)
     hits: dict[str, int] = field(default_factory=dict)
     misses: dict[str, int] = field(default_factory=dict)
     #: How often each step that is switched on made a difference; a step with 0 on every photo does nothing.
@@ -90,14 +89,15 @@ class Look:
         return key_of(self.photo.sha256, "size", decoder_key(type(self.photo)))
 
     def _key(self, stage: str, backend: Backend, question: Any) -> str:
-        return key_of(self.photo.sha256, stage, _identity(backend), decoder_key(type(self.photo)), question)
+        return key_of(self.photo.sha256, stage, seeing_identity(backend), decoder_key(type(self.photo)), question)
 
     def see(self, stage: str, backend: Backend, question: Any, compute: Callable[[Image], Any]) -> Any:
-        """What `compute` sees in the photo, JSON-able; `question` says what is asked beyond the backend's fields."""
+        """What `compute` sees in the photo, as JSON values or as one array of numbers; `question` says what is asked
+        beyond the backend's fields."""
         key = self._key(stage, backend, question)
         entry = self.cache.get(key) if self.cache else None
         if entry is None:
-            entry = self._compute(compute)
+            entry = self._compute(stage, compute)
             self._computed[key] = entry.seconds
             if self.cache:
                 self.cache.put(key, stage, entry)
@@ -107,14 +107,18 @@ class Look:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + self._computed[key]
         return entry.value
 
-    def _compute(self, compute: Callable[[Image], Any]) -> Entry:
+    def _compute(self, stage: str, compute: Callable[[Image], Any]) -> Entry:
         image = self.photo.image  # decoded before the clock starts
         wall, cpu = time.perf_counter(), time.process_time()
         value = compute(image)
-        self.cpu_seconds += time.process_time() - cpu
+        self.cpu_seconds[stage] = self.cpu_seconds.get(stage, 0.0) + time.process_time() - cpu
         seconds = time.perf_counter() - wall
-        # As the cache would give it back, so that the first run says what the next one says: lists, not tuples.
-        return Entry(json.loads(json.dumps(value)), seconds)
+        return Entry(as_kept(value), seconds)
+
+
+def as_kept(value: Any) -> Any:
+    """A value as the cache gives it back, so that the first run says what the next one says: lists, not tuples."""
+    return decoded(encoded(value))
 
 
 def whole_identity(backend: Any) -> str:
@@ -127,7 +131,7 @@ def whole_identity(backend: Any) -> str:
 _IDENTITIES: dict[tuple[type[Any], str], str] = {}
 
 
-def _identity(backend: Backend) -> str:
+def seeing_identity(backend: Backend) -> str:
     """A digest of all that a backend's eyes depend on: its class, its code, its models and its costly fields."""
     values = asdict(backend)
     known = (type(backend), repr(values))

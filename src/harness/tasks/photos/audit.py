@@ -7,16 +7,17 @@ on several cores may move them.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
-from harness.pipeline.looks import Backend, Image, Look
+from harness.pipeline.looks import Backend, Image, Look, as_kept
 from harness.references.photos import open_photo
 from harness.runs.plan import Audit
 from harness.tasks.photos.predicting import EvaluatedPhoto
@@ -42,7 +43,7 @@ class AuditLook(Look):
         key = self._key(stage, backend, question)
         entry = self.cache.get(key) if self.cache else None
         if entry is None:
-            return json.loads(json.dumps(compute(self.photo.image)))
+            return as_kept(compute(self.photo.image))
         if stage in self.stages:
             self._check(stage, key, entry.value, compute)
         return entry.value
@@ -57,7 +58,7 @@ class AuditLook(Look):
         image = self.photo.image
         self.checked[stage] = self.checked.get(stage, 0) + 1
         try:
-            found = difference(cached, json.loads(json.dumps(compute(image))))
+            found = difference(cached, as_kept(compute(image)))
         except Exception as error:  # noqa: BLE001 - a backend that raises where the cache has an answer differs from it
             found = f"an answer in the cache, {type(error).__name__} when computed anew: {error!s:.200}"
         if found:
@@ -72,7 +73,7 @@ def audit(pipeline: Pipeline, photos: Sequence[EvaluatedPhoto], cache: StageCach
     for item in chosen(photos, share):
         look = AuditLook(open_photo(item.photo.path, item.sha256), cache, stages=item.hits)
         look.check_size()
-        pipeline.predict(look)
+        pipeline.embed(look, pipeline.predict(look).faces)
         # An answer that the run had computed itself is compared, too, and does not count; nor does the size.
         checked += sum(min(look.checked.get(stage, 0), hits) for stage, hits in item.hits.items())
         differences += [f"{item.name}: {text}" for text in look.differences]
@@ -90,7 +91,9 @@ def chosen(photos: Sequence[EvaluatedPhoto], share: float) -> list[EvaluatedPhot
 
 
 def difference(cached: Any, fresh: Any, where: str = "") -> str | None:
-    """The first place where two JSON values differ, in words; None where they are the same."""
+    """The first place where two values differ, in words; None where they are the same."""
+    if isinstance(cached, np.ndarray) and isinstance(fresh, np.ndarray):
+        return difference(cached.tolist(), fresh.tolist(), where)
     if isinstance(cached, dict) and isinstance(fresh, dict) and cached.keys() == fresh.keys():
         return _first((cached[name], fresh[name], f"{where}.{name}") for name in cached)
     if isinstance(cached, list) and isinstance(fresh, list):

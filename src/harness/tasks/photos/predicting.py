@@ -5,13 +5,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.errors import PhotoError
 from harness.base.progress import track
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
+from harness.pipeline.identity.recognising import FaceVectors
 from harness.pipeline.looks import Look
 from harness.references.photos import OpenedPhoto, open_photo
 from harness.references.sets import ReferencePhoto
@@ -20,7 +21,8 @@ from harness.types import PhotoLabels, PhotoPrediction
 
 @dataclass(frozen=True)
 class EvaluatedPhoto:
-    """A photo with what the pipeline said about it, the seconds of what was computed and how often the cache helped."""
+    """A photo with what the pipeline said about it, the seconds of what was computed and how often the cache helped.
+    `vectors` are those of its faces, where people are recognised; they are kept nowhere but in the cache."""
 
     photo: ReferencePhoto
     prediction: PhotoPrediction
@@ -28,7 +30,8 @@ class EvaluatedPhoto:
     hits: Mapping[str, int]
     misses: Mapping[str, int]
     steps: Mapping[str, int]
-    cpu_seconds: float = 0.0
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+    vectors: FaceVectors | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -64,6 +67,7 @@ def predict(
         try:
             look = Look(opened.result(), cache)
             prediction = pipeline.predict(look)
+            vectors = pipeline.embed(look, prediction.faces)
         except PhotoError as error:
             failed.append(FailedPhoto(photo, str(error)))
         except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
@@ -72,7 +76,7 @@ def predict(
             )
         else:
             costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
-            evaluated.append(EvaluatedPhoto(photo, prediction, *costs))
+            evaluated.append(EvaluatedPhoto(photo, prediction, *costs, vectors))
     if cache:
         cache.prune()
     return tuple(evaluated), tuple(failed)

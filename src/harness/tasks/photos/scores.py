@@ -42,7 +42,7 @@ from harness.scoring import bibs as bib_rules
 from harness.scoring import faces as face_rules
 from harness.scoring.average_precision import Jackknifed, jackknife_precision
 from harness.scoring.detection import Thresholds
-from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS, SPEED
+from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS, SPEED, pipeline_seconds
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
 
@@ -247,7 +247,7 @@ def speed(photos: Sequence[EvaluatedPhoto]) -> dict[str, float]:
     nobody took the time."""
     if not timed(photos):
         return {}
-    seconds = sum(sum(photo.seconds.values()) for photo in photos)
+    seconds = sum(pipeline_seconds(photo.seconds) for photo in photos)
     return {SECONDS: seconds} | ({PHOTOS_PER_SECOND: len(photos) / seconds} if seconds else {})
 
 

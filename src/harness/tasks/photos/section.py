@@ -17,6 +17,7 @@ from harness.scoring.cards import Counted
 from harness.scoring.detection import Thresholds
 from harness.scoring.links import CAUSES
 from harness.scoring.numbers import expected_numbers, read_numbers
+from harness.scoring.speed import pipeline_seconds
 from harness.tasks.photos.figures import run_figures
 from harness.tasks.photos.gallery import MOST_CHANGED, MOST_SUSPECTS, ChangedPhoto, Gallery, make_gallery
 from harness.tasks.photos.grid import write_grid
@@ -161,7 +162,7 @@ def photo_table(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto],
             for short, count in (("tp", ledger.found), ("fp", ledger.invented), ("fn", ledger.missed)):
                 table[f"{name}_{short}"] = [*card.columns[count].tolist(), *gap]
     clock = timed(photos)
-    table["seconds"] = [round(sum(item.seconds.values()), 3) if clock else None for item in photos] + gap
+    table["seconds"] = [round(pipeline_seconds(item.seconds), 3) if clock else None for item in photos] + gap
     table["error"] = [None] * len(photos) + [item.reason for item in failed]
     table["sha256"] = [photo.sha256 for photo in everyone]
     return table

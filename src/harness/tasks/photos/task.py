@@ -19,7 +19,7 @@ from harness.runs.plan import MEASURED_TAG, REPAIRED, Show, Showing, Shown, Task
 from harness.runs.suspects import predictions_of, suspects_among, witnesses_of
 from harness.scoring import Declaration
 from harness.scoring.numbers import expected_numbers, read_numbers
-from harness.scoring.speed import stage_seconds
+from harness.scoring.speed import pipeline_seconds, stage_seconds
 from harness.tasks.photos import evidence
 from harness.tasks.photos.audit import audit
 from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto, predict
@@ -212,7 +212,7 @@ def _detail(photo: EvaluatedPhoto, scores: Scores, clock: bool) -> PhotoDetail:
         status=scores.status(photo),
         expected=tuple(sorted(expected_numbers(photo.labels))),
         read=tuple(sorted(read_numbers(photo.prediction))),
-        seconds=sum(photo.seconds.values()) if clock else None,
+        seconds=pipeline_seconds(photo.seconds) if clock else None,
         prediction=photo.prediction,
     )
 
