@@ -224,7 +224,7 @@ def build_tasks(config: DictConfig, file: PredictionsFile | None = None) -> tupl
                     "references=off: predictions are for photos; choose references=sample, staging or frozen"
                 )
             continue
-        found.append(_photos_task(config, task, file) if group == "references" else task)
+        found += _photo_tasks(config, task, file) if group == "references" else (task,)
     if not found:
         choices = [f"{group}={choice}" for group in TASKS for choice in conf.choices(group) if choice != "off"]
         raise ConfigError(f"nothing to evaluate: {', '.join(TASKS)} are all off; choose from {', '.join(choices)}")
@@ -234,15 +234,21 @@ def build_tasks(config: DictConfig, file: PredictionsFile | None = None) -> tupl
     return tuple(found)
 
 
-def _photos_task(config: DictConfig, references: Any, file: PredictionsFile | None) -> Task:
+def _photo_tasks(config: DictConfig, references: Any, file: PredictionsFile | None) -> tuple[Task, ...]:
+    """The task of photos and, where people are recognised, that of identity on the same photos."""
     from harness.tasks.photos.task import PhotosTask
 
     scoring = instantiate(config, "scoring")
     if file is not None:
         from harness.tasks.photos.from_file import FilePhotosTask
 
-        return FilePhotosTask(references, scoring, file)
-    return PhotosTask(references, scoring, build_pipeline(config), instantiate(config, "cache"))
+        return (FilePhotosTask(references, scoring, file),)
+    photos = PhotosTask(references, scoring, build_pipeline(config), instantiate(config, "cache"))
+    if photos.pipeline.identity is None:
+        return (photos,)
+    from harness.tasks.identity.task import IdentityTask
+
+    return photos, IdentityTask(photos)
 
 
 def chosen_keys(spec: RunSpec) -> frozenset[str]:

@@ -39,7 +39,8 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
     run, judgement = result.run, result.judgement
     data = run.metadata
     took = f", pipeline {run.metrics[SECONDS]:.1f} s" if SECONDS in run.metrics else ""
-    told = [f"{run.described()}, data {data.data_digest[:12]}{took}", run.text(), text_judgement(judgement)]
+    about = f"{run.described()}, data {data.data_digest[:12]}{took}"
+    told = [about, run.headline, run.text(), text_judgement(judgement)]
     print("\n\n".join(filter(None, told)), end="\n\n")
     if (repaired := run.metrics.get(REPAIRED)) and not result.reused:
         print(f"cache: {repaired:.0f} damaged {'entry was' if repaired == 1 else 'entries were'} computed anew\n")

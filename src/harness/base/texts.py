@@ -18,8 +18,13 @@ _NUMBER = re.compile(r"([-+]?[\d.,]+(e[-+]?\d+)?%?|n/a)?")
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 photo`, `2 photos`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """`1 photo`, `2 photos`, `3 people`."""
+    return f"{count:,} {noun if count == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """`photos`, `people`."""
+    return "people" if noun == "person" else f"{noun}s"
 
 
 def listing(lines: Iterable[str], limit: int = 20) -> str:

@@ -1,6 +1,6 @@
 """Start something of your own: write a working module, its YAML and a contract test into the current folder.
 
-KIND is what it is to be: bib, face, link, scorecard, format or task. NAME is the name of the module and of the choice.
+KIND is what it is to be: bib, face, link, identity, scorecard, format or task. NAME is the name of the module and of the choice.
 What is written works as it is: try it, then change it. No file is ever overwritten.
 """
 
@@ -45,6 +45,7 @@ KINDS = {
     "bib": Kind("bib", "my_bibs", "bib={name}"),
     "face": Kind("face", "my_faces", "face={name}"),
     "link": Kind("link", "my_links", "link={name}"),
+    "identity": Kind("identity", "my_people", "identity={name}"),
     "scorecard": Kind("scoring", "my_card", "scoring={name}"),
     "format": Kind("format", "my_format", "import --format {name} {name}.csv"),
     "task": Kind("task", "my_task", "references=off task={name}"),

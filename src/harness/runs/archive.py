@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import HarnessError
+from harness.base.texts import counted
 from harness.scoring import (
     Counted,
     Interval,
@@ -123,7 +124,7 @@ class TaskRun:
     speak about, as `faces`. `stage_keys` has for each scorecard a digest of all that its predictions come from beside
     the data: code, config and models; runs of an older harness have none. `left_out` has what figures come to without
     each group of items, by metric. `notes` are what whoever reads a verdict has to know about items and labels; they
-    tell no score, and are told also where the scores are sealed."""
+    tell no score, and are told also where the scores are sealed. `headline` is what it comes to in one sentence."""
 
     data: TaskData
     noun: str
@@ -137,6 +138,7 @@ class TaskRun:
     stage_keys: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    headline: str = ""
 
     @property
     def size(self) -> int:
@@ -145,7 +147,7 @@ class TaskRun:
 
     def counted(self) -> str:
         """How many items there are, in words, as in `16 photos`."""
-        return f"{self.size} {self.noun}{'' if self.size == 1 else 's'}"
+        return counted(self.size, self.noun)
 
     def tally(self, name: str) -> ItemCounts:
         """A scorecard item by item, in the order of the items."""
@@ -207,6 +209,11 @@ class BenchmarkRun:
     def headlines(self) -> dict[str, str]:
         """The metrics that stand for the run in a line, and what they are called there."""
         return {metric: title for card in self.cards.values() for metric, title in card.declared.headlines.items()}
+
+    @property
+    def headline(self) -> str:
+        """What the run comes to, in a sentence a task; "" where no task has one."""
+        return " ".join(task.headline for task in self.tasks.values() if task.headline)
 
     @property
     def photos(self) -> tuple[Item, ...]:
@@ -291,9 +298,9 @@ class BenchmarkRun:
 
 
 def combined_digest(tasks: Mapping[str, TaskData]) -> str:
-    """One digest over the data of all tasks; that of the photos where there is nothing else."""
+    """One digest over the data of all tasks; that of the photos where all of them are on these."""
     digests = {name: data.digest for name, data in tasks.items()}
-    if digests.keys() == {PHOTOS}:
+    if set(digests.values()) == {digests.get(PHOTOS)}:
         return digests[PHOTOS]
     return hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
 

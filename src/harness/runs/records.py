@@ -176,5 +176,5 @@ def judgement_tags(judgement: Judgement, key: str, baseline: str | None) -> dict
 def describe(run: BenchmarkRun, judgement: Judgement) -> str:
     """The run's description in MLflow, as Markdown."""
     data = run.metadata
-    lines = [f"**{data.name}**: {run.described()}.", data.note]
+    lines = [f"**{data.name}**: {run.described()}.", run.headline, data.note]
     return "\n\n".join(filter(None, [*lines, markdown_judgement(judgement), run.markdown()]))

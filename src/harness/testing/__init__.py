@@ -24,7 +24,7 @@ pytest.register_assert_rewrite(
     *(f"{__name__}.{module}" for module in ("backends", "formats", "linkers", "scorecards", "tasks"))
 )
 
-from harness.testing.backends import BibReaderContract, FaceDetectorContract
+from harness.testing.backends import BibReaderContract, FaceDetectorContract, RecogniserContract
 from harness.testing.choices import backend_from, format_from, scorecard_from
 from harness.testing.formats import FormatContract, Told
 from harness.testing.linkers import LinkerContract
@@ -38,6 +38,7 @@ __all__ = [
     "FormatContract",
     "LinkerContract",
     "Picture",
+    "RecogniserContract",
     "Scene",
     "ScorecardContract",
     "TaskContract",

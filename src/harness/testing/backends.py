@@ -1,4 +1,4 @@
-"""The contracts of face detectors and bib readers: backends that look at a photo.
+"""The contracts of face detectors, bib readers and recognisers: backends that look at a photo.
 
 Each test states one rule. The pictures are drawn (`harness.testing.photos`); whether a backend is any good is what a
 run tells.
@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.base.checks import TOLERANCE
 from harness.pipeline.cache import StageCache
+from harness.pipeline.identity.recognising import Recogniser
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.stages import BibReader, FaceDetector
 from harness.testing.choices import backend_from, keys_of
@@ -73,10 +74,10 @@ class LookingContract(ChoiceContract, ABC):
         return {}
 
     @abstractmethod
-    def answer(self, backend: Any, look: Look) -> Sequence[FaceBox | BibBox]:
+    def answer(self, backend: Any, look: Look) -> Sequence[Any]:
         """What the backend finds in a photo."""
 
-    def check(self, found: Sequence[FaceBox | BibBox]) -> None:
+    def check(self, found: Sequence[Any]) -> None:
         """Whether an answer can be scored."""
         assert isinstance(found, tuple), f"expected a tuple, got {type(found).__name__}"
         for box in found:
@@ -108,7 +109,7 @@ class LookingContract(ChoiceContract, ABC):
         unknown = set(backend.CHEAP) - {field.name for field in fields(backend)}
         assert not unknown, f"CHEAP names what is no field: {sorted(unknown)}"
 
-    def test_boxes_lie_in_the_picture_and_scores_are_shares(self) -> None:
+    def test_an_answer_can_be_scored(self) -> None:
         for image in (self.photo(), draw_runners(["58", None, "2085"], seed=1).image):
             self.check(self.answer(self.make(), Look(Picture(image))))
 
@@ -152,7 +153,7 @@ class LookingContract(ChoiceContract, ABC):
 class Seen:
     """What a backend found in a picture, and the look that it took."""
 
-    answer: tuple[FaceBox | BibBox, ...]
+    answer: tuple[Any, ...]
     look: Look
 
 
@@ -190,7 +191,7 @@ class FaceDetectorContract(LookingContract):
         """The faces of a photo."""
         return backend.detect(look)
 
-    def check(self, found: Sequence[FaceBox | BibBox]) -> None:
+    def check(self, found: Sequence[Any]) -> None:
         """Faces, with five landmarks or none."""
         super().check(found)
         for box in found:
@@ -208,7 +209,7 @@ class BibReaderContract(LookingContract):
         """The bibs of a photo, with the faces of the drawn runner to guide it."""
         return backend.read(look, draw_runners().labels.faces or ())
 
-    def check(self, found: Sequence[FaceBox | BibBox]) -> None:
+    def check(self, found: Sequence[Any]) -> None:
         """Bibs, with a number that is not empty or none."""
         super().check(found)
         for box in found:
@@ -220,3 +221,40 @@ class BibReaderContract(LookingContract):
     def test_a_photo_without_faces_is_read_too(self) -> None:
         backend: BibReader = self.make()
         self.check(backend.read(Look(Picture(draw_runners().image)), ()))
+
+
+class RecogniserContract(LookingContract):
+    """What a recogniser promises. A subclass names its `choice`."""
+
+    group = "identity"
+    #: A face that is enrolled with one least height and not with another is looked at when it is.
+    asked = frozenset({"least_height"})
+
+    def answer(self, backend: Recogniser, look: Look) -> Sequence[tuple[float, ...]]:
+        """The vector of each face of the drawn runner."""
+        seen = backend.embed(look, draw_runners().labels.faces or ())
+        return tuple(tuple(row) for row in seen.vectors.tolist())
+
+    def check(self, found: Sequence[Any]) -> None:
+        """Vectors of length 1, or of zeros for a face that is not enrolled, all with as many numbers."""
+        assert len({len(row) for row in found}) <= 1, "vectors of different lengths"
+        for row in found:
+            length = math.sqrt(sum(value * value for value in row))
+            assert length == 0 or math.isclose(length, 1, abs_tol=1e-4), f"a vector of length {length}"
+
+    def test_a_face_below_the_least_height_is_not_enrolled(self) -> None:
+        scene = draw_runners()
+        faces = scene.labels.faces or ()
+        heights = [face.h * scene.image.shape[0] for face in faces]
+        backend = replace(self.make(), least_height=max(heights) + 1)
+        seen = backend.embed(Look(Picture(scene.image)), faces)
+        assert seen.heights.tolist() == pytest.approx(heights)
+        assert not seen.enrolled.any(), "a face that is too small was compared"
+        assert not seen.vectors.any(), "a face that is not enrolled has a vector"
+
+    def test_faces_without_landmarks_have_vectors_too(self) -> None:
+        scene, backend = draw_runners(), self.make()
+        faces = [replace(face, landmarks=()) for face in scene.labels.faces or ()]
+        seen = backend.embed(Look(Picture(scene.image)), faces)
+        assert seen.enrolled.any()
+        self.check(tuple(tuple(row) for row in seen.vectors.tolist()))

@@ -22,7 +22,8 @@ from harness.types import PhotoLabels, PhotoPrediction
 @dataclass(frozen=True)
 class EvaluatedPhoto:
     """A photo with what the pipeline said about it, the seconds of what was computed and how often the cache helped.
-    `vectors` are those of its faces, where people are recognised; they are kept nowhere but in the cache."""
+    `size` is its width and height in pixels. `vectors` are those of its faces, where people are recognised; they are
+    kept nowhere but in the cache."""
 
     photo: ReferencePhoto
     prediction: PhotoPrediction
@@ -31,6 +32,7 @@ class EvaluatedPhoto:
     misses: Mapping[str, int]
     steps: Mapping[str, int]
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+    size: tuple[int, int] = (0, 0)
     vectors: FaceVectors | None = field(default=None, repr=False)
 
     @property
@@ -76,7 +78,7 @@ def predict(
             )
         else:
             costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
-            evaluated.append(EvaluatedPhoto(photo, prediction, *costs, vectors))
+            evaluated.append(EvaluatedPhoto(photo, prediction, *costs, look.size, vectors))
     if cache:
         cache.prune()
     return tuple(evaluated), tuple(failed)

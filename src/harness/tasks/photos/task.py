@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.pipeline import Pipeline
-from harness.pipeline.cache import CacheConfig
+from harness.pipeline.cache import CacheConfig, StageCache
 from harness.references.photos import OpenedPhoto, read_photo
 from harness.references.sets import ReferenceSet
 from harness.runs.archive import PHOTOS, FailedItem, Item, PhotoDetail, TaskData, TaskRun, item_rows
@@ -150,11 +150,25 @@ class PhotosTask(ReferencePhotosTask):
         """Open the models."""
         self.pipeline.load()
 
+    def predicted(self, quiet: bool = True) -> Predicted:
+        """What the pipeline says about the photos. It is run once, whoever asks: the task of identity does, too."""
+        if not self._predicted:
+            self._predicted.append(predict(self.pipeline, self.references.photos, self.opened_cache, quiet))
+        return self._predicted[0]
+
+    @cached_property
+    def _predicted(self) -> list[Predicted]:
+        return []
+
+    @cached_property
+    def opened_cache(self) -> StageCache | None:
+        """The stage cache, where there is one."""
+        return self.cache.open()
+
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Predict, score, and say how both are shown."""
-        cache = self.cache.open()
-        photos, failed = predict(self.pipeline, self.references.photos, cache, quiet)
-        result = self.scored(folder, (photos, failed))
+        photos, failed = self.predicted(quiet)
+        result, cache = self.scored(folder, (photos, failed)), self.opened_cache
         if cache is None:
             return result
         if cache.repaired:

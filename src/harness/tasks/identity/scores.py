@@ -1,0 +1,80 @@
+"""The scorecards of identity, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.pipeline.identity.recognising import Recogniser
+from harness.scoring.cards import Counted, Declaration, ItemCounts
+from harness.scoring.finding import FindScorecard, FindTally, headline, tally_finding
+from harness.scoring.people import Tallied
+from harness.scoring.searching import Operating, Search
+from harness.scoring.selfies import SelfieScorecard, SelfieTally, tally_selfies
+
+DECLARED: tuple[Declaration, ...] = (FindScorecard.DECLARED, SelfieScorecard.DECLARED)
+
+
+@dataclass(frozen=True)
+class IdentityScores:
+    """The scorecards person by person, and the operating point that they were made at."""
+
+    find: FindTally
+    selfie: SelfieTally
+    operating: Operating
+
+    @property
+    def parts(self) -> tuple[Tallied, ...]:
+        """All of them."""
+        return self.find, self.selfie
+
+    @property
+    def cards(self) -> dict[str, ItemCounts]:
+        """The counts person by person, by scorecard."""
+        return {part.counts.declared.name: part.counts for part in self.parts}
+
+    def counted(self) -> dict[str, Counted]:
+        """The scorecards over all people, each with its figures."""
+        return {part.counts.declared.name: part.counts.total(part.figures) for part in self.parts}
+
+    @property
+    def headline(self) -> str:
+        """What the run comes to, in one sentence."""
+        return headline(self.find.counts.total())
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The threshold of a search."""
+        whole = self.operating.whole
+        return {"identity/threshold": whole} if whole < float("inf") else {}
+
+    @property
+    def operating_words(self) -> str:
+        """At which similarity faces are taken for one person, and what that rests on."""
+        point = self.operating
+        strangers = max(point.strangers)
+        told = (
+            f"A face comes back from a similarity of {point.whole:.3f} on ({point.source}; "
+            f"target FPIR {point.target:g}, {strangers} searches by strangers)."
+            if point.whole < float("inf")
+            else "Nobody searched as a stranger, so that there is no threshold and no face comes back."
+        )
+        unsure = f" An FPIR below 1/{strangers} cannot be measured." if strangers and not point.measurable else ""
+        return told + unsure
+
+    def tags(self, recogniser: Recogniser) -> Mapping[str, str]:
+        """The threshold with what it was set for: it means nothing with another model or on another set."""
+        point = self.operating
+        return {
+            "identity.threshold": f"{point.whole:.6f}",
+            "identity.threshold.source": point.source,
+            "identity.threshold.fpir": f"{point.target:g}",
+            "identity.threshold.strangers": str(max(point.strangers)),
+            "identity.threshold.measurable": str(point.measurable).lower(),
+            "identity.model": ", ".join(model.sha256 for model in recogniser.models),
+        }
+
+
+def score(search: Search, operating: Operating, points: tuple[Operating, ...]) -> IdentityScores:
+    """Every scorecard of identity."""
+    return IdentityScores(tally_finding(search, operating), tally_selfies(search, operating, points), operating)

@@ -1,0 +1,168 @@
+"""The task of identity: a runner searches by selfie, by number and by both, and the labels say what should come back.
+
+It evaluates what the task of photos found on the same photos; its items are people. The threshold of a search is set on
+the set itself, so that of the searches by people who are in no photo no more than a share (`identity.fpir`) return
+somebody. On a holdout it is taken from the iteration photos of the same set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.base.errors import PhotoError
+from harness.pipeline.identity.recognising import Recogniser
+from harness.references.photos import open_photo
+from harness.references.sets import ReferenceSet
+from harness.runs.archive import FailedItem, Item, TaskData, TaskRun, item_rows
+from harness.runs.plan import TaskResult
+from harness.scoring import Declaration, intervals
+from harness.scoring.people import Evidence
+from harness.scoring.searching import Operating, Search, operate
+from harness.scoring.selfies import FPIRS
+from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather
+from harness.tasks.identity.roster import roster_of
+from harness.tasks.identity.scores import DECLARED, IdentityScores, score
+from harness.tasks.identity.selfies import selfie_face
+from harness.tasks.photos.predicting import EvaluatedPhoto
+from harness.tasks.photos.task import PhotosTask
+from harness.types import Split
+
+IDENTITY = "identity"
+
+
+@dataclass(frozen=True)
+class IdentityTask:
+    """Who finds their photos, on the photos of another task and by what it predicts."""
+
+    photos: PhotosTask
+
+    name = IDENTITY
+
+    @property
+    def recogniser(self) -> Recogniser:
+        """What compares faces."""
+        assert self.photos.pipeline.identity is not None, "without one there is no such task"
+        return self.photos.pipeline.identity
+
+    def declares(self) -> tuple[Declaration, ...]:
+        """The four scorecards of identity."""
+        return DECLARED
+
+    def data(self) -> TaskData:
+        """The reference set, selfies included."""
+        return self.photos.data()
+
+    def inputs(self) -> list[str]:
+        """What the photos are worth, and the weights of the models."""
+        return self.photos.inputs()
+
+    def thresholds(self) -> Mapping[str, float]:
+        """The task of photos has them."""
+        return {}
+
+    def tags(self) -> Mapping[str, str]:
+        """The task of photos has the models with their licences."""
+        return {}
+
+    def load(self) -> None:
+        """The task of photos opens the models."""
+
+    def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
+        """Gather who is where, search, and count what comes back."""
+        photos, failed_photos = self.photos.predicted(quiet)
+        selfies, failed = self._selfies()
+        evidence = self._evidence(self.photos.references, photos, selfies)
+        search = Search(evidence, self.recogniser.gallery)
+        points = operate(search, tuple(FPIRS))
+        operating = self._from_iteration() or operate(search, (self.recogniser.fpir,))[0]
+        scores = score(search, operating, points)
+        failed += [FailedItem(item.photo.sha256, item.photo.name, item.reason) for item in failed_photos]
+        return self._result(evidence, scores, failed)
+
+    def _result(self, evidence: Evidence, scores: IdentityScores, failed: Sequence[FailedItem]) -> TaskResult:
+        people, cards = evidence.people, scores.cards
+        counts = item_rows({name: card.by_item() for name, card in cards.items()}, len(people))
+        sure = {metric: each for part in scores.parts for metric, each in part.sureness.items()}
+        rates = {name: each for card in cards.values() for name, each in intervals(card, evidence.groups).items()}
+        kept = TaskRun(
+            data=self.data(),
+            noun="person",
+            items=tuple(
+                Item(person.name, person.name, own, person.group) for person, own in zip(people, counts, strict=True)
+            ),
+            failed=tuple(failed),
+            cards=scores.counted(),
+            intervals=rates | {metric: each.interval for metric, each in sure.items()},
+            slices=tuple(each for part in scores.parts for each in part.slices),
+            left_out={metric: each.left_out for metric, each in sure.items() if each.left_out},
+            stage_keys=dict.fromkeys(cards, self.photos.stage_keys()["identity"]),
+            headline=scores.headline,
+            text=scores.operating_words,
+        )
+        return TaskResult(
+            kept=kept,
+            predictions=_digest_of(evidence),
+            metrics={
+                **scores.metrics,
+                **{name: value for part in scores.parts for name, value in part.metrics.items()},
+            },
+            tags=scores.tags(self.recogniser),
+        )
+
+    def _evidence(
+        self, references: ReferenceSet, photos: Sequence[EvaluatedPhoto], selfies: Sequence[SeenSelfie]
+    ) -> Evidence:
+        grouped = references.groups is not None and references.groups.grouping == "auto"
+        seen = [
+            SeenPhoto(item.photo, item.prediction, item.vectors, item.size[1])
+            for item in photos
+            if item.vectors is not None
+        ]
+        roster = roster_of(
+            [item.photo for item in seen],
+            (selfie.person for selfie in selfies),
+            identities_labeled=references.identities_labeled,
+            grouped=grouped,
+        )
+        scoring = self.photos.scoring
+        return gather(roster, seen, selfies, scoring, identities_labeled=references.identities_labeled)
+
+    def _selfies(self) -> tuple[list[SeenSelfie], list[FailedItem]]:
+        """The selfies of the set as they are searched with, and those that cannot be read."""
+        found, failed = [], []
+        for selfie in self.photos.references.selfies:
+            try:
+                photo = open_photo(selfie.path, selfie.sha256)
+                seen = selfie_face(self.photos.pipeline, photo, self.photos.opened_cache)
+            except PhotoError as error:
+                failed.append(FailedItem(selfie.sha256, f"selfie of {selfie.identity}", str(error)))
+            else:
+                found.append(SeenSelfie(selfie.identity, seen is not None, seen.vector if seen else None))
+        return found, failed
+
+    def _from_iteration(self) -> Operating | None:
+        """On a holdout, the operating point of the iteration photos of the same set; None elsewhere."""
+        source: Any = self.photos.source
+        if self.photos.references.split != Split.HOLDOUT or not hasattr(source, "split"):
+            return None
+        iteration = replace(self.photos, source=replace(source, split=Split.ITERATION))
+        other = IdentityTask(iteration)
+        photos, _ = iteration.predicted()
+        search = Search(other._evidence(iteration.references, photos, other._selfies()[0]), self.recogniser.gallery)
+        found = operate(search, (self.recogniser.fpir,))[0]
+        strangers = int(np.count_nonzero(search.stranger_scores() > -np.inf))
+        return Operating.fixed(found.target, found.whole, strangers, "set on the iteration photos")
+
+
+def _digest_of(evidence: Evidence) -> str:
+    """A digest of all that was predicted about people."""
+    total = hashlib.sha256(evidence.faces.vectors.tobytes())
+    total.update(evidence.queries.vectors.tobytes())
+    total.update(repr((evidence.photos.read, evidence.faces.numbers)).encode())
+    return total.hexdigest()
