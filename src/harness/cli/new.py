@@ -1,7 +1,7 @@
 """Start something of your own: write a working module, its YAML and a contract test into the current folder.
 
-KIND is what it is to be: bib, face, link, identity, scorecard, format or task. NAME is the name of the module and of the choice.
-What is written works as it is: try it, then change it. No file is ever overwritten.
+KIND is what it is to be: bib, face, link, identity, scorecard, format or task. NAME is the name of the module and of
+the choice. What is written works as it is: try it, then change it. No file is ever overwritten.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import HarnessError
-from harness.base.texts import counted
+from harness.base.texts import plural
 from harness.scoring import (
     Counted,
     Interval,
@@ -147,7 +147,7 @@ class TaskRun:
 
     def counted(self) -> str:
         """How many items there are, in words, as in `16 photos`."""
-        return counted(self.size, self.noun)
+        return f"{self.size} {self.noun if self.size == 1 else plural(self.noun)}"
 
     def tally(self, name: str) -> ItemCounts:
         """A scorecard item by item, in the order of the items."""

@@ -15,8 +15,8 @@ SECONDS, PHOTOS_PER_SECOND = f"{RUNTIME}pipeline_seconds", f"{RUNTIME}photos_per
 #: Those of the whole process on all cores; only a timing pass measures them.
 CPU_SECONDS = f"{RUNTIME}cpu_seconds"
 
-#: Stages whose seconds are told by themselves and are no part of the pipeline's: whether people are recognised is another
-#: question than how fast bibs and faces are found.
+#: Stages whose seconds are told by themselves and are no part of the pipeline's: whether people are recognised is
+#: another question than how fast bibs and faces are found.
 APART = frozenset({"identity"})
 
 SPEED = Declaration(

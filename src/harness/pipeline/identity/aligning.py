@@ -34,8 +34,8 @@ def align(image: Image, face: FaceBox, side: int) -> Image:
 
 
 def landmarks_of(face: FaceBox) -> NDArray[np.float64]:
-    """The five landmarks of a face in shares of the photo: the detector's, or where it gives none, those that an upright
-    face would have in its box."""
+    """The five landmarks of a face in shares of the photo: the detector's, or where it gives none, those that an
+    upright face would have in its box."""
     if face.landmarks:
         return np.array(face.landmarks, dtype=np.float64)
     return _IN_BOX * (face.w, face.h) + (face.x, face.y)
