@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.cards import SCORER_VERSION
-from harness.scoring.uncertainty import Interval, LeftOut, group_numbers, parts_of, statistic_interval
+from harness.scoring.uncertainty import Jackknifed, jackknifed, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,6 @@ def average_precision(photos: Sequence[ApPhoto], class_agnostic: bool = False) -
     return ApScorecard(**values)
 
 
-@dataclass(frozen=True)
-class Jackknifed:
-    """The interval of a statistic and, where it is known without each part of the photos, what it comes to then."""
-
-    interval: Interval
-    left_out: LeftOut | None
-
-
 def jackknife_precision(
     photos: Sequence[ApPhoto], card: ApScorecard, items: Sequence[str], groups: Sequence[str]
 ) -> dict[str, Jackknifed]:
@@ -111,17 +103,9 @@ def jackknife_precision(
     one without a group is told apart by its name in `items`."""
     names, parts = parts_of(items, groups)
     targets = np.array([_targets(photo) for photo in photos], dtype=np.float64)
-    numbers = group_numbers(groups, len(groups))
-    found = {}
-    for name, without in left_out_precision(photos, parts).items():
-        value = getattr(card, name)
-        if value is None:
-            continue
-        known = (
-            None if np.isnan(without).any() else LeftOut(card.targets, dict(zip(names, without.tolist(), strict=True)))
-        )
-        found[name] = Jackknifed(statistic_interval(value, without, targets, numbers), known)
-    return found
+    without = left_out_precision(photos, parts)
+    known = {name: getattr(card, name) for name in without if getattr(card, name) is not None}
+    return {name: jackknifed(value, without[name], names, targets, groups) for name, value in known.items()}
 
 
 def _targets(photo: ApPhoto) -> int:

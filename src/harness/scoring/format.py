@@ -48,7 +48,9 @@ def shown_sections(
                 rows, note = (*known.rows, *rows), ", ".join(filter(None, (known.note, note)))
             shown[section.title] = ShownSection(section.title, rows, note)
     if slices:
-        tags = (_row(f"{s.scorecard} {s.tag}", s.recall, s.interval, f"{s.found} of {s.total}", "") for s in slices)
+        tags = (
+            _row(f"{s.scorecard} {s.tag}", s.recall, s.interval, f"{_number(s.found)} of {s.total}", "") for s in slices
+        )
         shown["Recall by tag"] = ShownSection("Recall by tag", tuple(tags), "")
     return tuple(shown.values())
 

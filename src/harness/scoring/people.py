@@ -11,14 +11,17 @@ whoever is found or grouped with such a face is wrong.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.scoring.boxes import Bools, Ints
+from harness.scoring.boxes import Bools, Floats, Ints
+from harness.scoring.cards import ItemCounts
+from harness.scoring.slices import Slice
+from harness.scoring.uncertainty import Jackknifed
 
 #: In place of a person's position: may be anybody; somebody without a name, whom nobody wants.
 UNKNOWN, NOBODY = -1, -2
@@ -64,7 +67,7 @@ class Faces:
     photo: Ints
     person: Ints
     enrolled: Bools
-    heights: NDArray[np.float64]
+    heights: Floats
     linked: Bools
     numbers: tuple[str | None, ...]
 
@@ -76,9 +79,10 @@ class Faces:
 class Appearances:
     """In which photos each person is labelled: one row for each pair of person and photo, and what was found of it.
 
-    `face_labeled`: there is a box of their face that a detector has to find; `face` is the found face that matches it,
-    or -1. Where only the photo says who is in it, there is no box. `bib_labeled`: a bib with their complete number is
-    labelled; `bib_found` and `bib_read` say what the pipeline made of it.
+    `face_labeled`: there is a box of their face that a detector has to find, `height` pixels high (NaN without a box);
+    `face` is the found face that matches it, or -1. `photo_alone`: nothing but the photo says that they are there, so
+    that there is no box of them. `bib_labeled`: a bib with their complete number is labelled; `bib_found` and
+    `bib_read` say what the pipeline made of it.
     """
 
     person: Ints
@@ -88,6 +92,8 @@ class Appearances:
     bib_labeled: Bools
     bib_found: Bools
     bib_read: Bools
+    photo_alone: Bools
+    height: Floats
 
     def __len__(self) -> int:
         return len(self.person)
@@ -122,6 +128,9 @@ class Evidence:
     appearances: Appearances
     queries: Queries
 
+    def __post_init__(self) -> None:
+        _check(self)
+
     @cached_property
     def folds(self) -> Ints:
         """Which fifth each person belongs to. It depends on the names alone, not on their order."""
@@ -140,9 +149,62 @@ class Evidence:
         return tuple(person.group for person in self.people)
 
 
+@dataclass(frozen=True)
+class Tallied:
+    """What a scorecard of identity comes to: its counts person by person, its figures, how sure those are, recall by
+    the height of faces, and what is logged beside them and belongs to no person, such as the size of the gallery."""
+
+    counts: ItemCounts
+    figures: Mapping[str, float] = field(default_factory=dict)
+    sureness: Mapping[str, Jackknifed] = field(default_factory=dict)
+    slices: tuple[Slice, ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+def sum_by(row: Ints, values: Floats | Ints | Bools, rows: int) -> Floats:
+    """The sum of the values of each row, as of each person."""
+    sums: Floats = np.bincount(row, values.astype(np.float64), rows).astype(np.float64)
+    return sums
+
+
 def folds_of(names: Sequence[str]) -> Ints:
     """Cut people into FOLDS parts of nearly equal size."""
     order = sorted(range(len(names)), key=lambda row: (hashlib.sha256(names[row].encode()).digest(), names[row]))
     folds = np.empty(len(names), dtype=np.int64)
     folds[order] = np.arange(len(names)) % FOLDS
     return folds
+
+
+def _check(evidence: Evidence) -> None:
+    """Refuse evidence that contradicts itself: what would be scored of it is no number to go by."""
+    faces, seen, queries = evidence.faces, evidence.appearances, evidence.queries
+    people, photos = len(evidence.people), len(evidence.photos)
+    _refuse("face", (faces.photo < 0) | (faces.photo >= photos), f"its photo is none of {photos}")
+    _refuse("face", np.diff(faces.photo, prepend=0) < 0, "its photo comes before that of the face before it")
+    _refuse("face", (faces.person < NOBODY) | (faces.person >= people), f"its person is none of {people}")
+    _refuse("appearance", (seen.person < 0) | (seen.person >= people), f"its person is none of {people}")
+    _refuse("appearance", (seen.photo < 0) | (seen.photo >= photos), f"its photo is none of {photos}")
+    _refuse("appearance", seen.face >= len(faces), f"its face is none of {len(faces)}")
+    _refuse("query", (queries.person < 0) | (queries.person >= people), f"its person is none of {people}")
+    _refuse("query", queries.photo >= photos, f"its photo is none of {photos}")
+    _refuse("face", faces.enrolled & ~_unit(faces.vectors), "it is enrolled and its vector has not the length 1")
+    _refuse("query", ~_unit(queries.vectors), "its vector has not the length 1")
+    pairs = seen.person * photos + seen.photo
+    _, place, times = np.unique(pairs, return_inverse=True, return_counts=True)
+    _refuse("appearance", times[place] > 1, "its person is listed twice in its photo")
+    named = faces.person >= 0
+    there = np.isin(faces.person * photos + faces.photo, pairs)
+    _refuse("face", named & ~there, "its person is not labelled in its photo")
+    there = np.isin(queries.person * photos + queries.photo, pairs)
+    _refuse("query", (queries.photo >= 0) & ~there, "its person is not labelled in its photo")
+
+
+def _unit(vectors: Vectors) -> Bools:
+    """Which vectors have the length 1."""
+    squares: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    return np.abs(squares - 1) < 1e-3
+
+
+def _refuse(what: str, wrong: Bools, why: str) -> None:
+    if wrong.any():
+        raise ValueError(f"{what} {int(np.argmax(wrong))}: {why}")

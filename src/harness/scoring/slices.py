@@ -14,6 +14,7 @@ import numpy as np
 from harness.scoring import bibs as bib_rules
 from harness.scoring import faces as face_rules
 from harness.scoring.boxes import Floats
+from harness.scoring.cards import Count
 from harness.scoring.detection import Detection
 from harness.scoring.uncertainty import Interval, rate_intervals
 from harness.types import Box, PhotoLabels, PhotoPrediction
@@ -21,11 +22,11 @@ from harness.types import Box, PhotoLabels, PhotoPrediction
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """How many of the targets with a tag were found; runs of an older harness have no interval of it."""
+    """How many of the targets with a tag were found, whole or by shares; runs of an older harness have no interval."""
 
     scorecard: str
     tag: str
-    found: int
+    found: Count
     total: int
     interval: Interval | None = None
 

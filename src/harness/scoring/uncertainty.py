@@ -100,6 +100,23 @@ class LeftOut:
     without: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Jackknifed:
+    """The interval of a statistic and, where it is known without each part of the items, what it comes to then."""
+
+    interval: Interval
+    left_out: LeftOut | None
+
+
+def jackknifed(value: float, without: Floats, names: Sequence[str], below: Floats, groups: Sequence[str]) -> Jackknifed:
+    """How sure a number is that is no ratio of sums. `without` has its value without each part in turn, NaN where there
+    is none, by the `names` of the parts; `below` has the n of each item, and `groups` its group."""
+    interval = statistic_interval(value, without, below, group_numbers(groups, len(groups)))
+    if np.isnan(without).any():
+        return Jackknifed(interval, None)
+    return Jackknifed(interval, LeftOut(float(below.sum()), dict(zip(names, without.tolist(), strict=True))))
+
+
 def parts_of(items: Sequence[str], groups: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     """The parts that are left out in turn, by a digest of their items, and the number of each item's part.
 

@@ -22,7 +22,6 @@ import numpy as np
 from harness.scoring.average_precision import (
     ApPhoto,
     ApScorecard,
-    Jackknifed,
     average_precision,
     jackknife_precision,
 )
@@ -30,6 +29,7 @@ from harness.scoring.boxes import Boxes
 from harness.scoring.calibration import CalibrationScorecard, calibration
 from harness.scoring.coord_tokens import BOX
 from harness.scoring.matching import match_greedy
+from harness.scoring.uncertainty import Jackknifed
 from harness.tasks.confidence.lines import parse, read_lines, wrong
 
 RIGHT_IOU = 0.5

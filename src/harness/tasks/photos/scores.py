@@ -40,9 +40,10 @@ from harness.scoring import (
 )
 from harness.scoring import bibs as bib_rules
 from harness.scoring import faces as face_rules
-from harness.scoring.average_precision import Jackknifed, jackknife_precision
+from harness.scoring.average_precision import jackknife_precision
 from harness.scoring.detection import Thresholds
 from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS, SPEED, pipeline_seconds
+from harness.scoring.uncertainty import Jackknifed
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
 
