@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness.pipeline.identity.recognising import FaceVectors
 from harness.references.sets import ReferencePhoto
 from harness.scoring.bibs import is_complete
-from harness.scoring.boxes import Bools, Boxes, Ints, offsets_of
+from harness.scoring.boxes import Boxes, Ints, offsets_of
 from harness.scoring.detection import Thresholds
 from harness.scoring.matching import UNMATCHED, match_greedy
 from harness.scoring.numbers import read_numbers
@@ -118,8 +118,8 @@ def _faces(roster: Roster, photos: Sequence[SeenPhoto], faces: _Found) -> Faces:
         vectors=_stacked([item.vectors.vectors for item in photos]),
         photo=np.repeat(np.arange(len(photos)), np.diff(faces.found_from)),
         person=person,
-        enrolled=_joined([item.vectors.enrolled for item in photos], bool),
-        heights=_joined([item.vectors.heights for item in photos], np.float64),
+        enrolled=np.concatenate([np.zeros(0, dtype=bool), *(item.vectors.enrolled for item in photos)]),
+        heights=np.concatenate([np.zeros(0), *(item.vectors.heights for item in photos)]),
         linked=np.array([bib is not None for bib in chain.from_iterable(linked)], dtype=bool),
         numbers=tuple(_number(item.prediction, bib) for item, bibs in zip(photos, linked, strict=True) for bib in bibs),
     )
@@ -225,7 +225,3 @@ def _stacked(parts: Sequence[Vectors]) -> Vectors:
     length = max((part.shape[1] for part in parts), default=0)
     rows = [part if part.shape[1] else np.zeros((len(part), length), dtype=np.float32) for part in parts]
     return np.concatenate(rows) if rows else np.zeros((0, length), dtype=np.float32)
-
-
-def _joined(parts: Sequence[NDArray[np.generic]], dtype: type) -> NDArray[np.generic] | Bools:
-    return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype=dtype)

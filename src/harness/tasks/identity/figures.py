@@ -1,0 +1,69 @@
+"""The figures of identity: how similar faces are, and what a search misses at what it lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.report.canvas import FAINT, WIDTH, Picture, draw, percent_axis
+from harness.scoring.searching import CurvePoint
+from harness.scoring.verification import Histogram
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+GENUINE, IMPOSTOR = "#0072b2", "#d55e00"
+
+
+def identity_figures(
+    similar: Histogram | None, curve: Sequence[CurvePoint], threshold: float, fpir: float
+) -> tuple[Picture, ...]:
+    """The figures; one that would show nothing is left out."""
+    pictures = []
+    if similar is not None and (similar.genuine.any() or similar.impostor.any()):
+        title = "How similar two faces are"
+        pictures.append(draw("similarities", title, (WIDTH, 3.4), lambda it: _similarities(it, similar, threshold)))
+    if curve:
+        title = "FNIR over FPIR"
+        pictures.append(draw("fnir_fpir", title, (WIDTH, 3.6), lambda it: _fnir(it, curve, fpir)))
+    return tuple(pictures)
+
+
+def _similarities(figure: Figure, similar: Histogram, threshold: float) -> None:
+    axes = figure.subplots()
+    middle, width = (similar.edges[1:] + similar.edges[:-1]) / 2, np.diff(similar.edges)
+    kinds = (("one person", similar.genuine, GENUINE, ""), ("two people", similar.impostor, IMPOSTOR, "///"))
+    for label, counts, colour, hatch in kinds:
+        if total := counts.sum():
+            name = f"{label}, {int(total):,} pairs"
+            axes.bar(middle, counts / total, width, label=name, color=colour, hatch=hatch, alpha=0.65)
+    if np.isfinite(threshold):
+        axes.axvline(threshold, color=FAINT, linestyle="--", linewidth=2)
+        axes.text(threshold, axes.get_ylim()[1] * 0.94, f" threshold {threshold:.2f}", ha="left", fontsize=9.5)
+    axes.set(xlabel="similarity", ylabel="share of the pairs", title="How similar two faces are")
+    axes.set_xlim(-0.4, 1.0)
+    percent_axis(axes, "y")
+    axes.legend(loc="upper right")
+
+
+def _fnir(figure: Figure, curve: Sequence[CurvePoint], fpir: float) -> None:
+    axes = figure.subplots()
+    points = sorted((point.fpir, point.fnir) for point in curve if point.fpir > 0)
+    least = [point.fnir for point in curve if point.fpir == 0]
+    if points:
+        axes.plot(*zip(*points, strict=True), color=GENUINE, linewidth=2, drawstyle="steps-post")
+        axes.set_xscale("log")
+    if least:
+        axes.axhline(min(least), color=FAINT, linestyle=":", linewidth=1.5)
+        words, beside = "dotted: no stranger is shown anybody", axes.get_yaxis_transform()
+        axes.text(0.99, min(least), words, ha="right", va="bottom", fontsize=9, transform=beside)
+    axes.axvline(fpir, color=FAINT, linestyle="--", linewidth=2)
+    axes.set(
+        xlabel="FPIR: strangers who are shown somebody", ylabel="FNIR: runners who are shown nothing",
+        title="What a search misses at what it lets through (dashed: the target)",
+    )  # fmt: skip
+    axes.set_ylim(-0.02, 1.02)
+    percent_axis(axes, "x")
+    percent_axis(axes, "y")

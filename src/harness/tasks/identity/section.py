@@ -1,0 +1,221 @@
+"""The part of a report about people: who finds their photos and why not, who is shown strangers, who is split."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from harness.report.canvas import write_pictures
+from harness.report.html import Inlined, render
+from harness.runs.plan import Showing, Shown
+from harness.scoring.boxes import Ints
+from harness.scoring.finding import CAUSES, Missed
+from harness.scoring.people import Evidence
+from harness.tasks.identity.figures import identity_figures
+from harness.tasks.identity.gathering import SeenPhoto
+from harness.tasks.identity.scores import IdentityScores
+from harness.tasks.photos.mistakes import ReadPhoto, Shots, take_shots
+from harness.tasks.photos.pictures import jpeg
+from harness.types import Box, FaceBox
+
+#: How many photos and rows of each kind are shown; the others are counted.
+MOST_MISSED, MOST_STRANGERS, MOST_ROWS, MOST_IN_ROW = 24, 12, 12, 16
+#: Bytes of pictures in this part: the photos' part has its own.
+ROOM = 2_500_000
+MEANINGS = {
+    "nobody_readable": "neither their face nor their number can be made out, so that nobody could find it",
+    "face_not_found": "the detector did not find their face, there or in the picture they searched with",
+    "not_enrolled": "their face is too small to compare (identity.least_height)",
+    "below_threshold": "their face was compared, and is not similar enough",
+    "bib_not_found": "only their bib shows, and it was not found",
+    "misread": "only their bib shows, and its number was read wrongly",
+    "not_linked": "their number was read, and nothing led from their face to it",
+}
+
+
+@dataclass
+class Album:
+    """Faces cut out of photos: asked for first, then read, each photo once."""
+
+    photos: Sequence[SeenPhoto]
+    evidence: Evidence
+    wanted: dict[str, list[Box]] = field(default_factory=lambda: defaultdict(list))
+    shots: Mapping[str, Shots] = field(default_factory=dict)
+    inlined: Inlined = field(default_factory=lambda: Inlined(ROOM))
+
+    def face(self, row: int) -> tuple[int, FaceBox]:
+        """The photo and the box of a found face."""
+        faces = self.evidence.faces
+        photo = int(faces.photo[row])
+        return photo, self.photos[photo].prediction.faces[row - int(np.searchsorted(faces.photo, photo))]
+
+    def ask(self, photo: int, box: Box | None) -> None:
+        """This part of a photo will be shown."""
+        if box is not None:
+            self.wanted[self.photos[photo].photo.sha256].append(box)
+
+    def read(self, read_photo: ReadPhoto) -> None:
+        """Read the photos that were asked for."""
+        asked = [item.photo for item in self.photos if item.photo.sha256 in self.wanted]
+        self.shots = take_shots(asked, self.wanted, read_photo)
+
+    def show(self, photo: int, box: Box | None) -> str | None:
+        """The part as an address; None where it cannot be read or does not fit any more."""
+        shots = self.shots.get(self.photos[photo].photo.sha256)
+        if shots is None or box is None or box not in shots.parts:
+            return None
+        return self.inlined.jpeg(jpeg(shots.parts[box]))
+
+
+def show_identity(
+    showing: Showing,
+    photos: Sequence[SeenPhoto],
+    evidence: Evidence,
+    scores: IdentityScores,
+    clusters: Ints,
+    read_photo: ReadPhoto,
+) -> Shown:
+    """Write the figures into the folder, and make the part of the report."""
+    album = Album(photos, evidence)
+    missed = [(item, _place(item, album)) for item in _worst(scores.find.missed)[:MOST_MISSED]]
+    strangers = [
+        (item, album.face(item.face)[1] if item.face is not None else None)
+        for item in scores.find.strangers[:MOST_STRANGERS]
+    ]
+    rows = _disordered(evidence, clusters)
+    for item, box in (*missed, *strangers):
+        album.ask(item.photo, box)
+    for row in rows[:MOST_ROWS]:
+        for face in row.shown:
+            album.ask(*album.face(face))
+    album.read(read_photo)
+    point = scores.operating
+    figures = identity_figures(scores.verify.histogram, scores.selfie.curve, point.whole, point.target)
+    write_pictures(showing.folder, figures)
+    html = render(
+        "people.html",
+        headline=scores.headline,
+        operating=scores.operating_words,
+        causes=list(_causes(scores)),
+        missed=[_missed(item, box, album, scores) for item, box in missed],
+        missed_total=len(scores.find.missed),
+        strangers=[
+            {
+                "image": album.show(item.photo, box),
+                "photo": evidence.photos.names[item.photo],
+                "person": evidence.people[item.person].name,
+                "words": "by a number alone" if item.score is None else f"similarity {item.score:.2f}",
+            }
+            for item, box in strangers
+        ],
+        strangers_total=len(scores.find.strangers),
+        rows=[_row(row, album) for row in rows[:MOST_ROWS]],
+        rows_left_out=max(0, len(rows) - MOST_ROWS),
+        clustered=bool((evidence.faces.person[clusters >= 0] >= 0).any()),
+        figures={figure.name: Markup(figure.svg) for figure in figures},  # made here, escaped by matplotlib
+    )
+    return Shown(html)
+
+
+def _worst(missed: Sequence[Missed]) -> list[Missed]:
+    """Those that come back least, and of these the nearest misses first."""
+    return sorted(missed, key=lambda item: (-item.share, -(item.score if item.score is not None else -2.0)))
+
+
+def _place(item: Missed, album: Album) -> Box | None:
+    """Where the runner is in a photo that they miss: their labelled face, else their bib, else the found faces."""
+    photo = album.photos[item.photo].photo
+    seen = album.evidence.appearances
+    (row,) = np.flatnonzero((seen.person == item.person) & (seen.photo == item.photo))[:1]
+    if seen.face[row] >= 0:
+        return album.face(int(seen.face[row]))[1]
+    name, numbers = (getattr(album.evidence.people[item.person], part) for part in ("name", "numbers"))
+    labelled: list[Box] = [box for box in photo.faces if box.identity == name]
+    labelled += [box for box in photo.bibs if box.number and box.number.strip() in numbers]
+    labelled += album.photos[item.photo].prediction.faces
+    return next((box for box in labelled if box.has_coords), None)
+
+
+def _missed(item: Missed, box: Box | None, album: Album, scores: IdentityScores) -> dict[str, Any]:
+    threshold = scores.operating.by_person(album.evidence.folds)[item.person]
+    words = [item.cause.replace("_", " ")]
+    if item.score is not None and np.isfinite(threshold):
+        words.append(f"similarity {item.score:.2f}, {threshold:.2f} needed")
+    if item.share < 1:
+        words.append(f"missed by {item.share:.0%} of the searches")
+    return {
+        "image": album.show(item.photo, box),
+        "photo": album.evidence.photos.names[item.photo],
+        "person": album.evidence.people[item.person].name,
+        "words": ", ".join(words),
+    }
+
+
+def _causes(scores: IdentityScores) -> Iterator[dict[str, str]]:
+    counts = scores.find.counts.total().counts
+    total = sum(counts[cause] for cause in CAUSES)
+    for cause in sorted(CAUSES, key=lambda cause: -counts[cause]):
+        if count := counts[cause]:
+            yield {
+                "name": cause.replace("_", " "),
+                "count": f"{count:.1f}",
+                "share": f"{count / total:.0%}",
+                "meaning": MEANINGS[cause],
+            }
+
+
+@dataclass(frozen=True)
+class _Disorder:
+    """A person whose faces are in several clusters, or with others; their faces by cluster."""
+
+    person: int
+    by_cluster: Mapping[int, tuple[int, ...]]
+    others: Mapping[int, tuple[str, ...]]
+
+    @property
+    def shown(self) -> list[int]:
+        """Those of their faces that are shown."""
+        return [face for faces in self.by_cluster.values() for face in faces][:MOST_IN_ROW]
+
+
+def _disordered(evidence: Evidence, clusters: Ints) -> list[_Disorder]:
+    """People who are split or merged, those with most faces first."""
+    person = evidence.faces.person
+    members: dict[int, set[int]] = defaultdict(set)
+    own: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for face in np.flatnonzero((person >= 0) & (clusters >= 0)).tolist():
+        members[int(clusters[face])].add(int(person[face]))
+        own[int(person[face])][int(clusters[face])].append(face)
+    found = []
+    for who, parts in own.items():
+        others = {
+            cluster: tuple(sorted(evidence.people[other].name for other in members[cluster] - {who}))
+            for cluster in parts
+        }
+        if len(parts) > 1 or any(others.values()):
+            ordered = dict(sorted(parts.items(), key=lambda item: (-len(item[1]), item[0])))
+            found.append(_Disorder(who, {cluster: tuple(faces) for cluster, faces in ordered.items()}, others))
+    return sorted(found, key=lambda item: (-sum(map(len, item.by_cluster.values())), item.person))
+
+
+def _row(row: _Disorder, album: Album) -> dict[str, Any]:
+    shown = set(row.shown)
+    faces = sum(map(len, row.by_cluster.values()))
+    words = f"{faces} faces in {len(row.by_cluster)} clusters" if len(row.by_cluster) > 1 else f"{faces} faces"
+    return {
+        "person": album.evidence.people[row.person].name,
+        "words": words if len(shown) == faces else f"{words}, {len(shown)} shown",
+        "clusters": [
+            {
+                "images": [album.show(*album.face(face)) for face in own if face in shown],
+                "others": ", ".join(row.others[cluster][:4]),
+            }
+            for cluster, own in row.by_cluster.items()
+            if shown & set(own)
+        ],
+    }
