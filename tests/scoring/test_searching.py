@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.scoring import searching
-from harness.scoring.people import FOLDS, NOBODY, UNKNOWN, folds_of
+from harness.scoring.people import FOLDS, NOBODY, UNKNOWN, Evidence, Vectors, folds_of
 from harness.scoring.searching import Gallery, Operating, Search, fnir_curve, operate, threshold_at
 from tests.scoring.worlds import World, photo_score, plain_threshold, random_world, shuffled, stranger_score
 
@@ -48,8 +50,6 @@ class TestScores:
 
     def test_memory_is_that_of_a_block(self) -> None:
         """Twenty thousand faces and queries; all pairs at once would be 3,200 MB."""
-        import tracemalloc
-
         world, rng = World(), np.random.default_rng(0)
         world.person("ann")
         world.photo()
@@ -89,9 +89,8 @@ class TestScores:
         assert search.stranger_scores().tolist() == [score]
 
 
-def _many(evidence, vectors):  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
+def _many(evidence: Evidence, vectors: Vectors) -> Evidence:
+    """As many strangers in one photo, each a query of the only person."""
     n, zero = len(vectors), np.zeros(len(vectors), dtype=np.int64)
     yes = np.ones(n, dtype=bool)
     faces = replace(

@@ -27,11 +27,15 @@ def card_of(tally: SelfieTally) -> SelfieScorecard:
     return SelfieScorecard(**tally.counts.total().counts)  # type: ignore[arg-type]
 
 
-def plain(evidence: Evidence, gallery: str, operating: Operating, points: dict[str, Operating]) -> list[dict[str, float]]:
+def plain(
+    evidence: Evidence, gallery: str, operating: Operating, points: dict[str, Operating]
+) -> list[dict[str, float]]:
     """Each query ranked and judged in plain Python, person by person."""
     queries, photos = evidence.queries, range(len(evidence.photos))
     names = ["queries", "mated", "wanted", "found", "wrong", "precisions", "strangers", "strangers_returned"]
-    names += [f"found_at_{k}" for k in (1, 5, 10)] + [f"{what}_{name}" for what in ("mated", "missed") for name in points]
+    names += [f"found_at_{k}" for k in (1, 5, 10)] + [
+        f"{what}_{name}" for what in ("mated", "missed") for name in points
+    ]
     counts = [dict.fromkeys(names, 0.0) for _ in evidence.people]
     for row in range(len(queries)):
         person, own = int(queries.person[row]), int(queries.photo[row])
@@ -199,7 +203,7 @@ class TestNothingVacuous:
             world.query(person, center)
         evidence = world.evidence()
         search = Search(evidence)
-        tally = tally_selfies(search, *operate(search, (0.1,)))
+        tally = tally_selfies(search, operate(search, (0.1,))[0])
         spread = intervals(tally.counts, evidence.groups)
         found: dict[str, Any] = tally.counts.total().metrics()
         for metric in ("selfie/recall_at_1", "selfie/map", "selfie/recall"):

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.scoring.people import NOBODY, UNKNOWN, Appearances, Evidence, Faces, Person, Photos, Queries
 
-Vector = Sequence[float]
+Vector = Sequence[float] | NDArray[np.float64]
 
 
 @dataclass

@@ -247,37 +247,37 @@ def _slices(evidence: Evidence, way: str, shares: Floats) -> tuple[Slice, ...]:
 
 
 def headline(card: Counted) -> str:
-    """What a run comes to for its runners, in one sentence."""
+    """What a run comes to for its runners, in one sentence. A share of fewer photos than are wanted says of how many,
+    and a way that nobody asks by is named."""
     runners, wanted = (int(card.counts.get(name, 0)) for name in ("runners", "wanted"))
     if not wanted:
-        return "No runner is labelled in a photo, so that nobody wants one."
-    told = [_told(card, way, wanted) for way in ("selfie", "number", "both")]
-    known, unknown = (
-        [words for words, is_known in told if is_known],
-        [words for words, is_known in told if not is_known],
-    )
-    subject = f"Of the {_plural(wanted, 'photo')} that {_plural(runners, 'runner')} want{'s' if runners == 1 else ''}"
-    sentence = f"{subject}, {', '.join(known)}" if known else f"{subject}, none was searched for"
-    if unknown and known:
-        sentence += f"; not asked: {', '.join(unknown)}"
+        return "No runner is labelled in any photo, so that no photo is wanted."
+    whose = f"{runners} runner wants" if runners == 1 else f"{runners} runners want"
+    subject = f"Of the {wanted} photo{'' if wanted == 1 else 's'} that {whose}"
+    told = {way: _told(card, way, wanted) for way in ("selfie", "number", "both")}
+    known = [f"{share} by {way}" for way, share in told.items() if share]
+    if not known:
+        return f"{subject}, none is asked for."
+    known[0] = known[0].replace(" by ", " come back by ")
+    silent = [f"by {way}" for way, share in told.items() if not share]
+    sentence = f"{subject}, {', '.join(known)}" + (f", and nobody asks {' or '.join(silent)}" if silent else "")
     theirs = card.declared.rates["by_both_precision"]
     if card.denominator(theirs):
         sentence += f"; {_percent(card.value(theirs))} of what comes back by both is theirs"
     return f"{sentence}."
 
 
-def _told(card: Counted, way: str, wanted: int) -> tuple[str, bool]:
+def _told(card: Counted, way: str, wanted: int) -> str:
+    """The share that comes back by a way, and of how many where it is not of all; "" where nobody asks."""
     rate = card.declared.rates[f"by_{way}"]
-    asked = card.denominator(rate)
+    asked = int(card.denominator(rate))
     if not asked:
-        return f"by {way}", False
-    of = "" if asked == wanted else f" (of the {asked:g} asked for so)"
-    return f"{_percent(card.value(rate))} come back by {way}{of}", True
+        return ""
+    return _percent(card.value(rate)) + ("" if asked == wanted else f" of {asked}")
 
 
 def _percent(value: float) -> str:
+    """Whole percents; what is not quite all, or not quite nothing, never reads as if it were."""
+    if 0 < value < 0.005 or 0.995 <= value < 1:
+        return f"{min(max(100 * value, 0.1), 99.9):.1f} %"
     return f"{100 * value:.0f} %"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

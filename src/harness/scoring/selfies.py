@@ -30,7 +30,7 @@ from harness.scoring.searching import BLOCK, DIGITS, CurvePoint, Look, Operating
 FIRST = (1, 5, 10)
 #: The FPIRs at which FNIR is told, by what their counts are called.
 FPIRS = {0.01: "1e_2", 0.1: "1e_1"}
-_LAST = np.iinfo(np.int64).min
+_LAST, _NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -156,16 +156,14 @@ def _add(columns: dict[str, Column], found: Mapping[str, Column], look: Look, pe
 
 def _ranked(scores: Floats, wanted: tuple[Ints, Ints]) -> dict[str, Column]:
     """How high each query ranks its wanted photos."""
-    row, photo = wanted
-    count = np.bincount(row, minlength=len(scores))
-    rank = _ranks(scores, row, photo)
-    order = np.lexsort((rank, row))
-    row, rank = row[order], rank[order]
-    first = np.cumsum(count) - count
-    hits = np.arange(len(row)) - first[row] + 1
-    shares = np.where(rank > 0, hits / np.maximum(rank, 1), 0.0)
-    best = np.full(len(scores), np.iinfo(np.int64).max)
-    np.minimum.at(best, row[rank > 0], rank[rank > 0])
+    count = np.bincount(wanted[0], minlength=len(scores))
+    rank = _ranks(scores, *wanted)
+    order = np.lexsort((rank, wanted[0]))
+    row, rank = wanted[0][order], rank[order]
+    place = np.arange(len(row)) - (np.cumsum(count) - count)[row]
+    best = np.full(len(scores), _NEVER)
+    np.minimum.at(best, row, rank)
+    shares = np.where(rank < _NEVER, (place + 1) / rank, 0.0)
     return {
         "mated": count > 0,
         **{f"found_at_{k}": best <= k for k in FIRST},
@@ -174,19 +172,17 @@ def _ranked(scores: Floats, wanted: tuple[Ints, Ints]) -> dict[str, Column]:
 
 
 def _ranks(scores: Floats, row: Ints, photo: Ints) -> Ints:
-    """The rank of each of these photos, from 1; 0 for one that cannot come back."""
+    """The rank of each of these photos for the query of its row, from 1; `_NEVER` for one that cannot come back."""
     photos = scores.shape[1]
-    keys = np.full(scores.shape, _LAST)
     seen = scores > -np.inf
-    keys[seen] = np.rint(scores[seen] * DIGITS).astype(np.int64) * photos
-    keys += np.where(seen, np.arange(photos - 1, -1, -1), 0)
-    own = keys[row, photo]
-    rank = np.zeros(len(row), dtype=np.int64)
+    keys = np.rint(np.where(seen, scores, 0.0) * DIGITS).astype(np.int64) * photos + np.arange(photos - 1, -1, -1)
+    keys[~seen] = _LAST
+    rank = np.empty(len(row), dtype=np.int64)
     together = max(1, BLOCK // max(1, photos))
     for first in range(0, len(row), together):
         part = slice(first, first + together)
-        rank[part] = np.count_nonzero(keys[row[part]] > own[part, None], axis=1) + 1
-    return np.where(own > _LAST, rank, 0)
+        rank[part] = np.count_nonzero(keys[row[part]] > keys[row[part], photo[part]][:, None], axis=1) + 1
+    return np.where(seen[row, photo], rank, _NEVER)
 
 
 def _returned(scores: Floats, wanted: tuple[Ints, Ints], threshold: Floats) -> dict[str, Column]:
