@@ -11,7 +11,7 @@ from harness.pipeline.answers import checked_bibs, checked_faces, checked_links
 from harness.pipeline.cache import key_of
 from harness.pipeline.identity.recognising import FaceVectors, Recogniser
 from harness.pipeline.looks import Look, PhotoSource, decoder_key, whole_identity
-from harness.pipeline.stages import BibReader, FaceDetector, Linker
+from harness.pipeline.stages import BibReader, FaceDetector, FindsLandmarks, Linker
 from harness.pipeline.weights import Model, models_of, open_models
 from harness.types import FaceBox, PhotoPrediction
 
@@ -56,5 +56,10 @@ class Pipeline:
         return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)))
 
     def embed(self, look: Look, faces: Sequence[FaceBox]) -> FaceVectors | None:
-        """The vectors of faces that were found in a photo; None where nobody is recognised."""
-        return self.identity.embed(look, faces) if self.identity else None
+        """The vectors of faces that were found in a photo; None where nobody is recognised. A detector that can find
+        better landmarks in a closer look is asked for them."""
+        if self.identity is None:
+            return None
+        if isinstance(self.face, FindsLandmarks):
+            faces = checked_faces(self.face, self.face.landmarks(look, faces))
+        return self.identity.embed(look, faces)

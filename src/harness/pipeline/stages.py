@@ -7,14 +7,14 @@ every field), so that the backend itself says what can be set, and of which type
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness.base.checks import Pixels, Positive, Share
 from harness.pipeline.looks import Backend, Look
 from harness.types import BibBox, BibFaceLink, FaceBox
 
 #: The interfaces, and types with a range for the fields of a backend.
-__all__ = ["BibReader", "FaceDetector", "Linker", "ModelStage", "Pixels", "Positive", "Share"]
+__all__ = ["BibReader", "FaceDetector", "FindsLandmarks", "Linker", "ModelStage", "Pixels", "Positive", "Share"]
 
 
 class ModelStage(Backend, Protocol):
@@ -29,6 +29,14 @@ class FaceDetector(ModelStage, Protocol):
 
     def detect(self, look: Look) -> tuple[FaceBox, ...]:
         """The faces of a photo, each with score and landmarks."""
+
+
+@runtime_checkable
+class FindsLandmarks(Protocol):
+    """A face detector that finds better landmarks in a closer look, which costs time that not everybody wants to spend."""
+
+    def landmarks(self, look: Look, faces: Sequence[FaceBox]) -> tuple[FaceBox, ...]:
+        """The same faces in the same order with other landmarks."""
 
 
 class BibReader(ModelStage, Protocol):

@@ -17,7 +17,7 @@ CPU_SECONDS = f"{RUNTIME}cpu_seconds"
 
 #: Stages whose seconds are told by themselves and are no part of the pipeline's: whether people are recognised is
 #: another question than how fast bibs and faces are found.
-APART = frozenset({"identity"})
+APART = frozenset({"identity", "landmarks"})
 
 SPEED = Declaration(
     "speed",

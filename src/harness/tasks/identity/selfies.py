@@ -35,5 +35,6 @@ def selfie_face(pipeline: Pipeline, photo: PhotoSource, cache: StageCache | None
     if not faces:
         return None
     largest = max(faces, key=lambda face: (face.h, face.w))
-    seen = pipeline.identity.embed(look, [largest])
+    seen = pipeline.embed(look, [largest])
+    assert seen is not None, "there is a recogniser"
     return SelfieFace(len(faces), largest, float(seen.heights[0]), seen.vectors[0] if seen.enrolled[0] else None)
