@@ -33,7 +33,7 @@ class FaceDetector(ModelStage, Protocol):
 
 @runtime_checkable
 class FindsLandmarks(Protocol):
-    """A face detector that finds better landmarks in a closer look, which costs time that not everybody wants to spend."""
+    """A face detector that finds better landmarks in a closer look, which costs time that not everybody can spend."""
 
     def landmarks(self, look: Look, faces: Sequence[FaceBox]) -> tuple[FaceBox, ...]:
         """The same faces in the same order with other landmarks."""
