@@ -26,7 +26,9 @@ def placed(points: np.ndarray, turn: float, scale: float, shift: tuple[float, fl
 
 
 @given(st.floats(-3, 3), st.floats(0.1, 20), st.tuples(st.floats(-500, 500), st.floats(-500, 500)))
-def test_a_turned_scaled_and_shifted_face_is_brought_back_exactly(turn: float, scale: float, shift: tuple[float, float]) -> None:
+def test_a_turned_scaled_and_shifted_face_is_brought_back_exactly(
+    turn: float, scale: float, shift: tuple[float, float]
+) -> None:
     transform = similarity(placed(TEMPLATE, turn, scale, shift), TEMPLATE)
     back = placed(TEMPLATE, turn, scale, shift) @ transform[:, :2].T + transform[:, 2]
     assert np.allclose(back, TEMPLATE, atol=1e-6)

@@ -24,8 +24,8 @@ from harness.pipeline.weights import Weights
 from harness.types import FaceBox
 
 _TOP_K = 5000
-#: A closer look goes so far from the middle of a face, in its larger side; there the face is a lesser find, too, and its
-#: middle may be off by this share of its height.
+#: A closer look goes so far from the middle of a face, in its larger side. A lesser find will do there, whose middle is
+#: off by no more than this share of the face's height.
 _REACH, _LEAST_SURE, _SAME_PLACE = 1.5, 0.2, 0.4
 
 
@@ -72,23 +72,22 @@ class YuNet:
         return seen_faces(boxes, points, rows[:, 14], image)
 
     def _see_landmarks(self, image: Image, face: FaceBox) -> list[list[float]]:
-        """The mean of the landmarks in all closer looks, in shares of the photo; none where the face is seen in none."""
+        """The mean of the landmarks in all closer looks, in shares of the photo; none where no look sees the face."""
         size = np.array([image.shape[1], image.shape[0]])
         middle, extent = (np.array([face.x, face.y]) + np.array([face.w, face.h]) / 2) * size, face.h * size[1]
         reach = max(face.w * size[0], extent) * _REACH
-        left, top = np.maximum(middle - reach, 0).astype(int)
-        right, bottom = np.minimum(middle + reach, size).astype(int)
-        part = image[top:bottom, left:right]
+        start, end = np.maximum(middle - reach, 0).astype(int), np.minimum(middle + reach, size).astype(int)
+        part = image[start[1] : end[1], start[0] : end[0]]
         if not part.size:
             return []
         seen = []
         for height in self.landmark_heights:
             rows = self._detect(part, max(1, round(max(part.shape[:2]) * height / extent)), _LEAST_SURE)
-            away = np.abs(rows[:, :2] + rows[:, 2:4] / 2 + (left, top) - middle)
+            away = np.abs(rows[:, :2] + rows[:, 2:4] / 2 + start - middle)
             here = rows[(away < _SAME_PLACE * extent).all(axis=1)]
             if len(here):
                 seen.append(here[np.argmax(here[:, 14]), 4:14].reshape(5, 2))
-        found: list[list[float]] = ((np.mean(seen, axis=0) + (left, top)) / size).tolist() if seen else []
+        found: list[list[float]] = ((np.mean(seen, axis=0) + start) / size).tolist() if seen else []
         return found
 
     def _detect(self, image: Image, long_side: int, least: float) -> NDArray[np.float64]:
