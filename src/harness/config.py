@@ -81,7 +81,7 @@ INTERFACES = {
     "bib": ("bib reader", ("CHEAP", "models", "load", "read")),
     "face": ("face detector", ("CHEAP", "models", "load", "detect")),
     "link": ("linker", ("link",)),
-    "identity": ("recogniser", ("CHEAP", "models", "load", "embed", "least_height", "gallery", "fpir")),
+    "identity": ("recogniser", ("CHEAP", "models", "load", "embed", "least_height", "gallery", "fpir", "clustering")),
     "task": ("task", ("name", "declares", "data", "inputs", "thresholds", "tags", "load", "evaluate")),
 }
 #: The stages of the pipeline.

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from harness.base.checks import Positive, Share
 from harness.base.errors import PhotoError
 from harness.pipeline.identity.aligning import align
+from harness.pipeline.identity.clustering import Clustering
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Model
 from harness.types import FaceBox
@@ -48,13 +49,14 @@ class Recogniser(ABC):
     """Base of all choices of `identity`. A subclass says how one aligned face becomes a vector; its fields are its
     config. `gallery`, `fpir` and `clustering` say how vectors are searched and grouped, and change none of them."""
 
-    CHEAP: ClassVar[frozenset[str]] = frozenset({"least_height", "gallery", "fpir"})
+    CHEAP: ClassVar[frozenset[str]] = frozenset({"least_height", "gallery", "fpir", "clustering"})
 
     #: Faces lower than this, in pixels of the photo, are not enrolled.
     least_height: Positive
     gallery: GalleryOf
     #: Of the searches by people who are in no photo, the share that may return somebody.
     fpir: Share
+    clustering: Clustering
 
     @property
     @abstractmethod
