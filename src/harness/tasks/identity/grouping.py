@@ -87,5 +87,5 @@ def _seconds(photos: Sequence[SeenPhoto]) -> Floats:
 
 
 def _clock(text: str) -> float:
-    start = datetime(2000, 1, 1)  # noqa: DTZ001 - a camera's time has no zone
+    start = datetime(2000, 1, 1)
     return (datetime.fromisoformat(text) - start).total_seconds() if text else float("nan")

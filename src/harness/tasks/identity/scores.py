@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.pipeline.identity.recognising import Recogniser
+from harness.scoring.boxes import Ints
 from harness.scoring.cards import Counted, Declaration, ItemCounts
+from harness.scoring.clusters import ClusterScorecard, ClusterTally, tally_clusters
 from harness.scoring.finding import FindScorecard, FindTally, headline, tally_finding
 from harness.scoring.people import Tallied
 from harness.scoring.searching import Operating, Search
-from harness.scoring.boxes import Ints
-from harness.scoring.clusters import ClusterScorecard, ClusterTally, tally_clusters
 from harness.scoring.selfies import SelfieScorecard, SelfieTally, tally_selfies
 from harness.scoring.verification import VerifyScorecard, VerifyTally, tally_verification
 

@@ -119,11 +119,9 @@ class IdentityTask:
         return TaskResult(
             kept=kept,
             predictions=_digest_of(evidence),
-            metrics={
-                **scores.metrics,
-                **{name: value for part in scores.parts for name, value in part.metrics.items()},
-            },
+            metrics=scores.metrics,
             tags=scores.tags(self.recogniser),
+            show=show,
         )
 
     def _evidence(
