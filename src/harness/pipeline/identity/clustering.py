@@ -75,6 +75,8 @@ class Clustering:
                 f"{faces} vectors, {len(constraints)} photos, {len(hints.numbers)} numbers and {len(hints.seconds)} "
                 "times; expected one of each a face"
             )
+        if not np.isfinite(threshold):
+            raise ValueError(f"threshold {threshold}; expected a similarity")
         pairs = self._pairs(vectors, threshold, hints)
         clusters = _Clusters(vectors, threshold, constraints, _Traits.of(self, hints, comparable(vectors)), pairs)
         for low, high in clusters.merges():
