@@ -29,7 +29,7 @@ from harness.pipeline.identity.constraints import ANY, Constraints
 from harness.pipeline.identity.searching import comparable, neighbours
 from harness.scoring.boxes import Floats, Ints
 from harness.scoring.people import Vectors
-from harness.scoring.retrieval import DIGITS
+from harness.scoring.searching import DIGITS
 
 #: Clocks that tell how close two photos are, each a part of `seconds_apart` ahead of the one before.
 CLOCKS = 4
