@@ -17,9 +17,9 @@ _LONGEST_NAME = 255
 _NUMBER = re.compile(r"([-+]?[\d.,]+(e[-+]?\d+)?%?|n/a)?")
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 photo`, `2 photos`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """`1 photo`, `2 photos`, `2 people`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or f'{noun}s'}"
 
 
 def listing(lines: Iterable[str], limit: int = 20) -> str:
