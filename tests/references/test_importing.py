@@ -88,9 +88,25 @@ def test_rbnr_counts_pixels_from_one_cuts_at_the_border_and_links_by_row(tmp_pat
     assert all(photo.split == split_of(photo.sha256) for photo in found.values())
 
 
+@pytest.mark.parametrize("given", [["M507", "0891"], np.array([["M507"], ["0891"]], dtype=object)])
+def test_rbnr_numbers_that_are_texts_keep_their_letters_and_leading_zeros(
+    tmp_path: Path, store: LabelStore, given: Any
+) -> None:
+    photo = picture(tmp_path / "rbnr" / "a_01.JPG", 1)
+    boxes = [[51, 60, 21, 40], [61, 70, 21, 40]]
+    savemat(f"{photo}.mat", {"tagp": boxes, "facep": boxes, "number": given})
+    import_labels(store, "rbnr", tmp_path / "rbnr")
+    assert [bib.number for bib in photos(store)["a_01.JPG"].bibs] == ["M507", "0891"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        (
+            {"tagp": [[1, 2, 1, 2]], "facep": [[1, 2, 1, 2]], "number": [[62.5]]},
+            "number: 62.5: expected a whole number",
+        ),
+        ({"tagp": [[1, 2, 1, 2]], "facep": [[1, 2, 1, 2]]}, "number: not there"),
         ({"facep": [[1, 2, 1, 2]], "number": [[1]]}, "tagp: not there"),
         ({"tagp": [[1, 2, 3]], "facep": [[1, 2, 1, 2]], "number": [[1]]}, r"tagp: expected rows of 4 numbers"),
         ({"tagp": [[1, 2, 1, 2]], "facep": [[1, 2, 1, 2]], "number": [[1, 2]]}, "1 tagp, 1 facep and 2 number rows"),

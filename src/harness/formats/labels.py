@@ -60,7 +60,7 @@ def shape_record(shape: Shape, box: UnitBox) -> BibRecord | FaceRecord:
         name for name in model.model_fields if name != "origin"
     ]  # which our own exports have, and others may not mean
     own = {key: shape.attributes[key] for key in names if shape.attributes.get(key) not in (None, "")}
-    if isinstance(own.get("number"), int):
+    if type(own.get("number")) is int:  # a tool that guesses types; true and false are no numbers
         own["number"] = str(own["number"])
     if isinstance(own.get("tags"), str):
         own["tags"] = [tag.strip() for tag in own["tags"].split(",") if tag.strip()]
