@@ -44,6 +44,8 @@ def test_a_box_in_an_ignore_region_is_suspect_while_the_newest_run_sees_it() -> 
     obscured = PhotoLabels(bibs=(BibBox(x=0.1, y=0.1, w=0.2, h=0.2, scope=BibScope.BIB_OBSCURED),))
     bib = PhotoPrediction(bibs=(BibBox(x=0.1, y=0.1, w=0.2, h=0.2, number="7", score=0.9),))
     assert suspects(bib, labels=obscured) == [("bib", 1, 1, True)]
+    part = PhotoPrediction(bibs=(replace(bib.bibs[0], number="7?"),))
+    assert suspects(part, labels=obscured) == []  # it says what the label says
 
 
 def test_what_a_person_called_no_face_is_settled() -> None:

@@ -1,7 +1,8 @@
 """The Racing Bib Number Recognition set of 2012: beside each photo `NAME.JPG.mat` with one row a runner.
 
 `tagp` and `facep` are boxes [minRow maxRow minCol maxCol] in pixels, counted from 1, both ends inside; `number` is what
-the bib says: whole numbers or, where bibs have letters or leading zeros, texts. Row i of each is the same runner, which gives the links. Boxes are cut at the border of the photo.
+the bib says: a whole number or, where bibs have letters or leading zeros, a text. Row i of each is the same runner,
+which gives the links. Boxes are cut at the border of the photo.
 """
 
 from __future__ import annotations

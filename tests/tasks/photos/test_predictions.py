@@ -75,7 +75,7 @@ def predictions(draw: st.DrawFn) -> PhotoPrediction:
     bibs = [
         BibBox(
             **draw(coordinates()),
-            number=draw(st.none() | st.text(max_size=5)),
+            number=draw(st.none() | st.sampled_from(["33?", "?12", "S0780", "0891", "7"]) | st.text(max_size=5)),
             score=draw(score),
             char_scores=tuple(draw(st.lists(shares, max_size=3))),
         )
@@ -592,6 +592,13 @@ def test_a_number_of_a_result_is_text_also_where_a_tool_has_guessed(tmp_path: Pa
     results, images = (mark + json.dumps(value).encode() for value in ([RESULT | number], IMAGES))
     (bib,) = read_coco(tmp_path, results, images).found[HASHES[0]].bibs
     assert bib.number == "417"
+
+
+@pytest.mark.parametrize("number", ["33?", "?12", "S0780", "0891"])
+def test_a_number_of_a_result_keeps_what_is_hidden_letters_and_leading_zeros(tmp_path: Path, number: str) -> None:
+    for result in ({"number": number}, {"attributes": {"number": number}}):
+        (bib,) = read_coco(tmp_path, [RESULT | result]).found[HASHES[0]].bibs
+        assert bib.number == number
 
 
 def test_categories_need_a_file_that_has_them(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def _draw_boxes(
 
 
 def _name(box: BibBox | FaceBox) -> str:
-    return (box.number or "bib") if isinstance(box, BibBox) else "face"
+    return ((box.number or "").strip() or "bib") if isinstance(box, BibBox) else "face"
 
 
 def _draw_links(draw: ImageDraw, labels: PhotoLabels, found: PhotoPrediction) -> None:
