@@ -11,7 +11,7 @@ doubt about the label: it says the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -108,8 +108,9 @@ def witnesses_of(runs: Iterable[Predictions]) -> list[Predictions]:
 
 
 def _agree(one: Predictions, other: Predictions) -> bool:
+    """Whether two runs predict the same, by whichever texts they dropped on the way."""
     both = one.keys() & other.keys()
-    return bool(both) and all(one[photo] == other[photo] for photo in both)
+    return bool(both) and all(one[photo] == replace(other[photo], dropped=one[photo].dropped) for photo in both)
 
 
 def _is_suspect(sighting: _Sighting, witnesses: Sequence[int]) -> bool:

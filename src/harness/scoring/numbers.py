@@ -4,8 +4,8 @@ Per photo, the set of complete numbers on its scored bibs is compared with the s
 them and nothing else. MISS: something expected and nothing right. PARTIAL: anything between. With nothing expected,
 reading nothing is a PASS and reading something is PARTIAL.
 
-A number that was read in part, such as `33?`, is not among the numbers read, so that what it may stand for stays missed.
-Where a label of the photo agrees with it, it is ignored and counted apart; otherwise it is false.
+A number that was read in part, such as `33?`, is not among the numbers read, so that what it may stand for stays
+missed. Where a label of the photo agrees with it, it is ignored and counted apart; otherwise it is false.
 """
 
 from __future__ import annotations
@@ -133,9 +133,9 @@ def false_partials(labels: PhotoLabels, prediction: PhotoPrediction) -> frozense
 def agree(one: str, other: str) -> bool:
     """Whether two numbers, of which either may be partial, can be the same one and have a character in common.
 
-    A `?` between characters stands for one that is hidden. How many are hidden at an end cannot be seen: `?` there stand
-    for at least as many as there are. So `33?` agrees with 331, 3312 and `3?1`, but not with 33 or 1332; and with `?`
-    nothing agrees, since it says nothing.
+    A `?` between characters stands for one that is hidden. How many are hidden at an end cannot be seen: `?` there
+    stand for at least as many as there are. So `33?` agrees with 331, 3312 and `3?1`, but not with 33 or 1332; and with
+    `?` nothing agrees, since it says nothing.
 
         >>> agree("33?", "3312"), agree("?12", "3312"), agree("33?", "33"), agree("33?", "?")
         (True, True, False, False)

@@ -96,11 +96,12 @@ class ReferencePhotosTask:
         predicted: Predicted,
         absent: frozenset[str] = frozenset(),
         notes: Sequence[str] = (),
+        traced: bool = False,
     ) -> TaskResult:
         """What predictions come to, and how that is shown. `absent` is what they do not speak about; `notes` are told
-        in the terminal and in the report."""
+        in the terminal and in the report; `traced` says that they tell which texts were dropped."""
         photos, failed = predicted
-        scores = score(photos, self.scoring, absent)
+        scores = score(photos, self.scoring, absent, traced)
         about = tuple(evidence.notes(self.references.groups, self.accepted))
         notes = [*notes, *about]
         if failed:
@@ -154,7 +155,7 @@ class PhotosTask(ReferencePhotosTask):
         """Predict, score, and say how both are shown."""
         cache = self.cache.open()
         photos, failed = predict(self.pipeline, self.references.photos, cache, quiet)
-        result = self.scored(folder, (photos, failed))
+        result = self.scored(folder, (photos, failed), traced=hasattr(self.pipeline.bib, "dropped"))
         if cache is None:
             return result
         if cache.repaired:
@@ -177,8 +178,8 @@ def photos_result(
     """What the photos come to."""
     counts = item_rows({name: card.by_item() for name, card in scores.cards.items()}, len(photos))
     predictions, clock = hashlib.sha256(), timed(photos)
-    for photo in photos:
-        predictions.update(repr((photo.sha256, photo.prediction)).encode())
+    for photo in photos:  # how a reader came to what it says is no part of it
+        predictions.update(repr((photo.sha256, replace(photo.prediction, dropped=()))).encode())
     if scores.absent:
         predictions.update(repr(sorted(scores.absent)).encode())
     return TaskResult(
@@ -194,6 +195,7 @@ def photos_result(
             intervals=scores.intervals(),
             slices=scores.slices,
             absent=tuple(sorted(scores.absent)),
+            traced=scores.traced,
             left_out={metric: each.left_out for metric, each in scores.sureness.items() if each.left_out},
             stage_keys=card_keys(scores.cards, stages) if stages else {},
         ),
@@ -214,6 +216,7 @@ def _detail(photo: EvaluatedPhoto, scores: Scores, clock: bool) -> PhotoDetail:
         read=tuple(sorted(read_numbers(photo.prediction))),
         seconds=sum(photo.seconds.values()) if clock else None,
         prediction=photo.prediction,
+        missed=scores.missed[photo.sha256],
     )
 
 
