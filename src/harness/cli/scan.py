@@ -29,12 +29,13 @@ def run(arguments: argparse.Namespace) -> int:
     store = open_store(compose_staging(arguments.overrides))
     result = scan(store)
     if arguments.json:
-        added = {name: list(map(str, getattr(result.added, name))) for name in ("new", "unreadable")}
+        added = {name: list(map(str, getattr(result.added, name))) for name in ("new", "unreadable", "damaged")}
         show_json({"photos": result.photos, **added, "missing": result.missing, "changed": result.changed})
         return 0
     print(f"{store.root}: {counted(result.photos, 'photo')}, {len(result.added.new):,} of them new")
     for title, lines in (
         ("not readable, skipped", result.added.unreadable.values()),
+        ("damaged", result.added.damaged.values()),
         ("in the index, but not in photos/", result.missing),
         ("changed since they were added", result.changed),
     ):

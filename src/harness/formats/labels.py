@@ -13,7 +13,7 @@ from harness.base.documents import checked
 from harness.base.errors import PhotoError, ReferenceSetError
 from harness.formats.document import Box, Image, Shape
 from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
-from harness.references.photo_files import read_bytes, upright_size
+from harness.references.photo_files import size_on_disk
 
 #: How far a box may stick out of its photo, in pixels, and still be a matter of rounding.
 TOLERANCE = 1.0
@@ -127,7 +127,7 @@ def find_photo(image: Image, name: str, folders: Iterable[Path]) -> tuple[Path, 
 def photo_size(path: Path, where: str) -> tuple[int, int]:
     """Width and height of a photo when it is upright."""
     try:
-        return upright_size(path, read_bytes(path))
+        return size_on_disk(path)
     except PhotoError as error:
         raise ReferenceSetError(f"{where}: {error}") from error
 

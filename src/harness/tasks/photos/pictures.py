@@ -100,12 +100,15 @@ def _pixels(picture: Pillow.Image) -> Image:
 
 
 def _resized(image: Image, long_side: int) -> Pillow.Image:
+    """The picture of another size. Its channels are put in order when it is small: copies of photos are large."""
+    from PIL import Image as Pillow
     from PIL.Image import Resampling
 
     height, width = image.shape[:2]
     factor = long_side / max(height, width)
     size = max(1, round(width * factor)), max(1, round(height * factor))
-    return _picture(image).resize(size, Resampling.BOX if factor < 1 else Resampling.BICUBIC)
+    method = Resampling.BOX if factor < 1 else Resampling.BICUBIC
+    return _picture(np.asarray(Pillow.fromarray(np.ascontiguousarray(image)).resize(size, method)))
 
 
 def _with_legend(picture: Pillow.Image, text: str) -> Pillow.Image:
