@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from bench.tables_truth import (
@@ -18,6 +20,7 @@ from bench.tables_truth import (
     COVERED,
     EVERY,
     TRUTH,
+    WELL,
     Sources,
     by_cells,
     by_characters,
@@ -27,6 +30,7 @@ from bench.tables_truth import (
     well_extracted,
 )
 
+from harness.scoring.table_structure import compare_extraction
 from harness.tasks.tables.evaluation import FILL_POWER, tidiness
 from harness.tasks.tables.files import Extraction, GroundTruthTable, read_extractions, read_ground_truth
 
@@ -67,6 +71,69 @@ def test_what_is_well_extracted_finds_its_places() -> None:
     assert len(well) >= 100
     assert len(lost) <= 0.05 * len(well), lost
     assert lost == ["docbook-icccm-targets by camelot", "docbook-icccm-targets by camelot-network"]
+
+
+Lines: TypeAlias = list[list[str | None]]
+
+
+def with_caption(lines: Lines) -> Lines:
+    return [["Table 7. Results of the year by group", *[None] * (len(lines[0]) - 1)], *lines]
+
+
+def with_note(lines: Lines) -> Lines:
+    return [*lines, ["Source: data of the year before", *[None] * (len(lines[0]) - 1)]]
+
+
+def with_empty_column(lines: Lines) -> Lines:
+    return [[line[0], None, *line[1:]] for line in lines]
+
+
+def with_empty_row(lines: Lines) -> Lines:
+    return [lines[0], [None] * len(lines[0]), *lines[1:]]
+
+
+def header_in_two_lines(lines: Lines) -> Lines:
+    words = [(cell or "").split() for cell in lines[0]]
+    upper: list[str | None] = [" ".join(cell[: (len(cell) + 1) // 2]) or None for cell in words]
+    lower: list[str | None] = [" ".join(cell[(len(cell) + 1) // 2 :]) or None for cell in words]
+    return [upper, lower, *lines[1:]] if any(lower) else lines
+
+
+def without_header(lines: Lines) -> Lines:
+    return lines[1:]
+
+
+def merged_header_shifted(lines: Lines) -> Lines:
+    """The text of a merged cell lands over another of its columns, as where it is centred."""
+    header = list(lines[0])
+    for place in range(len(header) - 1):
+        if header[place] and header[place + 1] is None:
+            header[place], header[place + 1] = None, header[place]
+    return [header, *lines[1:]]
+
+
+@pytest.mark.parametrize(
+    ("disturb", "least"),
+    [
+        (with_caption, 60),
+        (with_note, 60),
+        (with_empty_column, 62),
+        (with_empty_row, 62),
+        (header_in_two_lines, 50),
+        (without_header, 40),
+        (merged_header_shifted, 62),
+    ],
+)
+def test_a_disturbed_table_keeps_its_places(disturb: Callable[[Lines], Lines], least: int) -> None:
+    """Of the typed tables, at least this many still have a fuzzy accuracy of 90 % and more; all of them are covered."""
+    coverage = {}
+    for table in truth():
+        header, *rows = disturb([list(line) for line in (table.headers, *table.rows)])
+        result = compare_extraction(table.id, table.headers, table.rows, header, rows)
+        if result.fuzzy_accuracy_pct >= WELL:
+            coverage[table.id] = result.structural_coverage_pct
+    assert len(coverage) >= least
+    assert {name: value for name, value in coverage.items() if value < COVERED} == {}
 
 
 @pytest.mark.parametrize("methods", SETTINGS)
