@@ -84,9 +84,9 @@ class TestPeople:
         assert ("both.png", "again.png") in names
 
     def test_it_says_nothing_about_faces(self, store: LabelStore) -> None:
-        for photo in staging(store.root).photos:
-            assert photo.labels.faces is None
-            assert photo.labels.people == photo.people is not None
+        for item in staging(store.root).photos:
+            assert item.labels.faces is None
+            assert item.labels.people == item.people is not None
         for photo in store.contents().index.photos:
             done = completeness(store.contents(), photo)
             assert (done.faces, done.people, done.state) == (False, True, State.PARTIAL)
