@@ -178,8 +178,7 @@ def _blocks(evidence: Evidence) -> Iterator[tuple[Ints, Ints, Ints]]:
 
 def _place_at(counts: Ints, allowed: int) -> int:
     """The lowest place from which on there are no more than are allowed."""
-    from_here = np.cumsum(counts[::-1])[::-1]
-    return int(np.count_nonzero(from_here > allowed))
+    return int(np.count_nonzero(np.cumsum(counts[::-1]) > allowed))
 
 
 def _eer(genuine: Ints, impostors: Ints) -> float:
