@@ -383,6 +383,16 @@ class TestPrecision:
             patch.setattr(asking, "MOST_STRANGERS", 2)
             assert [each.photo for each in find(world).strangers] == [0, 1]
 
+    @pytest.mark.parametrize(("person", "counts"), [(0, (1, 0, 0)), (NOBODY, (0, 1, 0)), (UNKNOWN, (0, 0, 1))])
+    def test_a_score_at_the_threshold_returns_a_photo(self, person: int, counts: tuple[float, float, float]) -> None:
+        world = World()
+        ann = world.person("ann")
+        world.query(ann, (0.5, 0.5, 0.5, 0.5))
+        world.face(world.photo(), (1, 0, 0, 0), person)
+        card = card_of(find(world))
+        assert (card.selfie_found, card.selfie_wrong, card.selfie_unknown) == counts
+        assert (card.both_found, card.both_wrong, card.both_unknown) == counts
+
 
 class TestCauses:
     @pytest.mark.parametrize(
@@ -511,6 +521,12 @@ class TestHeadline:
         told = self.say(runners=1, wanted=1000, both_asked=1000, both_found=999, both_wrong=0.001)
         assert "99.9 % come back by both" in told
         assert "99.9 % of what comes back" in told
+
+    def test_nearly_nothing_is_not_nothing(self) -> None:
+        told = self.say(runners=1, wanted=10_000, both_asked=10_000, both_found=1, both_wrong=9_999)
+        assert "0.01 % come back by both" in told
+        assert "0.01 % of what comes back" in told
+        assert "0 % come back by both" in self.say(runners=1, wanted=1, both_asked=1)
 
 
 class TestNothingVacuous:

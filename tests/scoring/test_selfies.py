@@ -163,6 +163,16 @@ class TestDefinitions:
         card = card_of(tally_selfies(Search(world.evidence()), HALF))
         assert (card.queries, card.mated, card.wanted, card.found, card.wrong) == (1, 0, 0, 0, 0)
 
+    def test_a_score_at_the_threshold_returns_a_photo(self) -> None:
+        """A face at exactly .5 of ann, and one of a stranger."""
+        world = World()
+        ann = world.person("ann")
+        for who in (ann, NOBODY):
+            world.face(world.photo(), (1, 0, 0, 0), who)
+        world.query(ann, (0.5, 0.5, 0.5, 0.5))
+        card = card_of(tally_selfies(Search(world.evidence()), HALF, (HALF,)))
+        assert (card.found, card.wrong, card.strangers_returned, card.missed_1e_2) == (1, 1, 1, 0)
+
     def test_ties_go_to_the_lower_photo(self) -> None:
         ranks = []
         for mine in (0, 1):

@@ -276,6 +276,6 @@ def _told(card: Counted, way: str, wanted: int) -> str:
 
 def _percent(value: float) -> str:
     """Whole percents; what is not quite all, or not quite nothing, never reads as if it were."""
-    if 0 < value < 0.005 or 0.995 <= value < 1:
-        return f"{min(max(100 * value, 0.1), 99.9):.1f} %"
-    return f"{100 * value:.0f} %"
+    if 0 < value < 0.005:
+        return f"{100 * value:.1g} %"
+    return f"{min(100 * value, 99.9):.1f} %" if 0.995 <= value < 1 else f"{100 * value:.0f} %"
