@@ -1,6 +1,6 @@
 """Who is in the sample: each runner keeps a name, a number, a plate and a shirt in every scene.
 
-P009 and P010 are only ever seen beside the course; nobody knows their names.
+P009 is only ever seen beside the course; nobody knows her name. P010 is in no scene: `selfies` has her for a stranger.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ RUNNERS: dict[str, Runner] = {
     ),
 }
 
-BYSTANDERS: dict[str, str] = {"P009": "anonymous_1", "P010": "anonymous_2"}
+BYSTANDERS: dict[str, str] = {"P009": "anonymous_1"}
 
 
 def identity(person: str) -> str:
