@@ -29,7 +29,7 @@ def find(world: World, gallery: Gallery = "all", operating: Operating = HALF) ->
 
 
 def card_of(tally: FindTally) -> FindScorecard:
-    return FindScorecard(**tally.counts.total().counts)  # type: ignore[arg-type]
+    return FindScorecard(**tally.counted().counts)  # type: ignore[arg-type]
 
 
 class Plain:

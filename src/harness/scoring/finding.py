@@ -41,9 +41,8 @@ from harness.scoring.cards import (
     Rate,
     Scorecard,
     Section,
-    Tally,
 )
-from harness.scoring.people import UNKNOWN, Evidence, Tallied, sum_by
+from harness.scoring.people import UNKNOWN, Evidence, Tallied, counts_by_person, sum_by
 from harness.scoring.searching import Operating, Search
 from harness.scoring.slices import Slice
 from harness.scoring.uncertainty import AVERAGE, rate_intervals
@@ -181,7 +180,7 @@ def _counts(evidence: Evidence, asking: Asking, shares: Mapping[str, Floats], ca
         columns |= {f"{way}_asked": summed(~np.isnan(shares[way])), f"{way}_found": summed(shares[way])}
     for number, cause in enumerate(CAUSES):
         columns[cause] = summed(np.where(causes == number, 1 - shares["both"], 0.0))
-    return Tally.of(FindScorecard, columns, people).items()
+    return counts_by_person(FindScorecard, columns, people)
 
 
 def _causes(search: Search, by_face: Bools) -> Ints:

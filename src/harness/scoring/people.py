@@ -11,15 +11,15 @@ whoever is found or grouped with such a face is wrong.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.scoring.boxes import Bools, Floats, Ints
-from harness.scoring.cards import ItemCounts
+from harness.scoring.cards import Column, Counted, ItemCounts, Scorecard, Tally
 from harness.scoring.slices import Slice
 from harness.scoring.uncertainty import Jackknifed
 
@@ -152,13 +152,26 @@ class Evidence:
 @dataclass(frozen=True)
 class Tallied:
     """What a scorecard of identity comes to: its counts person by person, its figures, how sure those are, recall by
-    the height of faces, and what is logged beside them and belongs to no person, such as the size of the gallery."""
+    the height of faces, and `shared`, the counts that are of no single person, such as the size of the gallery."""
 
     counts: ItemCounts
     figures: Mapping[str, float] = field(default_factory=dict)
     sureness: Mapping[str, Jackknifed] = field(default_factory=dict)
     slices: tuple[Slice, ...] = ()
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    shared: Mapping[str, int] = field(default_factory=dict)
+
+    def counted(self) -> Counted:
+        """The card of all people together, with the counts that are of none of them."""
+        total = self.counts.total(self.figures)
+        return replace(total, counts={**total.counts, **self.shared})
+
+
+def counts_by_person(
+    card: type[Scorecard], columns: Mapping[str, Column], people: int, shared: Collection[str] = ()
+) -> ItemCounts:
+    """The counts of a card person by person, but for those that are shared."""
+    counts = Tally.of(card, columns, people).items()
+    return replace(counts, columns={name: each for name, each in counts.columns.items() if name not in shared})
 
 
 def sum_by(row: Ints, values: Floats | Ints | Bools, rows: int) -> Floats:

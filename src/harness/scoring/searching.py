@@ -32,7 +32,7 @@ from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.people import FOLDS, NOBODY, UNKNOWN, Evidence, Vectors
 
 #: Pairs of a query and a face that are looked at together, and faces that are made double at a time: bounds the memory.
-BLOCK, TILE = 1 << 21, 1 << 13
+BLOCK, TILE = 1 << 22, 1 << 13
 #: Similarities are told apart in steps of 1 / DIGITS.
 DIGITS = 10**9
 #: At most so many points make a curve.
@@ -113,11 +113,13 @@ class Search:
 
     def by_photo(self, similarity: Floats) -> Floats:
         """The greatest similarity in each photo."""
-        best = np.full((len(similarity), len(self.evidence.photos)), -np.inf)
-        shown, starts = self._shown
-        if len(shown):
-            best[:, shown] = np.maximum.reduceat(similarity, starts, axis=1)
-        return best
+        first, count, place = self._by_size
+        best = np.full((len(similarity), len(first) + 1), -np.inf)  # the last is for photos without a face
+        for more in range(int(count.max(initial=0))):
+            so_many = int(np.count_nonzero(count > more))
+            here = best[:, :so_many]
+            np.maximum(here, similarity.take(first[:so_many] + more, axis=1), out=here)
+        return best.take(place, axis=1)
 
     def strangers(self, look: Look) -> Floats:
         """The stranger score of each query; -inf where there is none."""
@@ -125,7 +127,8 @@ class Search:
         folds = self.evidence.folds[look.person]
         for fold in range(FOLDS):
             rows = np.flatnonzero(folds == fold)
-            found[rows] = look.similarity[np.ix_(rows, self._not_of_fold[fold])].max(axis=1, initial=-np.inf)
+            where = self._not_of_fold[fold]
+            found[rows] = np.max(look.similarity[rows], axis=1, initial=-np.inf, where=where)
         return found
 
     def stranger_scores(self) -> Floats:
@@ -140,7 +143,7 @@ class Search:
         return others
 
     @cached_property
-    def _not_of_fold(self) -> list[Ints]:
+    def _not_of_fold(self) -> list[Bools]:
         """For each fold the searched faces that are known to be of none of its people."""
         faces, photos, seen = self.evidence.faces, self.evidence.photos, self.evidence.appearances
         fold = np.append(self.evidence.folds, [-1, -1])[faces.person]  # UNKNOWN and NOBODY are the last two
@@ -149,14 +152,18 @@ class Search:
             there = np.zeros(len(photos), dtype=bool)
             there[seen.photo[self.evidence.folds[seen.person] == each]] = True
             known = (faces.person == NOBODY) | ((faces.person >= 0) & (fold != each))
-            found.append(np.flatnonzero(self.searched & (known | (photos.people_said & ~there)[faces.photo])))
+            found.append(self.searched & (known | (photos.people_said & ~there)[faces.photo]))
         return found
 
     @cached_property
-    def _shown(self) -> Pairs:
-        """The photos that have faces, and where theirs begin."""
-        shown, starts = np.unique(self.evidence.faces.photo, return_index=True)
-        return shown, starts.astype(np.int64)
+    def _by_size(self) -> tuple[Ints, Ints, Ints]:
+        """Of the photos with faces, those with the most first: their first face and how many they have; and for every
+        photo its place among them, the last for one without a face."""
+        count = np.diff(self.first_face)
+        order = np.argsort(-count, kind="stable")[: np.count_nonzero(count)]
+        place = np.full(len(count), len(order))
+        place[order] = np.arange(len(order))
+        return self.first_face[order], count[order], place
 
     @cached_property
     def first_face(self) -> Ints:

@@ -6,6 +6,7 @@ Photos are ranked by their scores (`searching.py`), equal ones by their rows.
 - Recall at k: the share of mated queries with a wanted photo among the first k.
 - mAP: the mean over mated queries of their average precision, which is the mean over all wanted photos of the share of
   wanted ones among the photos down to it; a photo that cannot come back counts 0.
+- Photo share: of the R photos that a query wants, how many are among its first R.
 - At the operating threshold: recall is the share of the wanted photos that come back, precision the share of what
   comes back that is wanted, also of queries that are not mated.
 - FNIR: the share of mated queries that return no wanted photo, at the threshold for an FPIR; n/a where so low an FPIR
@@ -23,8 +24,8 @@ from typing import ClassVar
 import numpy as np
 
 from harness.scoring.boxes import Bools, Floats, Ints
-from harness.scoring.cards import Column, Declaration, Note, Rate, Scorecard, Section, Tally
-from harness.scoring.people import Tallied, sum_by
+from harness.scoring.cards import Column, Declaration, Note, Rate, Scorecard, Section
+from harness.scoring.people import Tallied, counts_by_person, sum_by
 from harness.scoring.searching import BLOCK, DIGITS, CurvePoint, Look, Operating, Search, fnir_curve
 
 FIRST = (1, 5, 10)
@@ -35,7 +36,7 @@ _LAST, _NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class SelfieScorecard(Scorecard):
-    """What queries found; `wanted`, `found` and `wrong` count photos, all else counts queries."""
+    """What queries found; `wanted`, `found_at_r`, `found` and `wrong` count photos."""
 
     queries: int = 0
     mated: int = 0
@@ -43,6 +44,7 @@ class SelfieScorecard(Scorecard):
     found_at_5: int = 0
     found_at_10: int = 0
     precisions: float = 0.0
+    found_at_r: int = 0
     wanted: int = 0
     found: int = 0
     wrong: int = 0
@@ -54,6 +56,8 @@ class SelfieScorecard(Scorecard):
     strangers_returned: int = 0
     not_found: int = 0
     not_enrolled: int = 0
+    gallery_faces: int = 0
+    gallery_not_enrolled: int = 0
 
     DECLARED: ClassVar = Declaration(
         name="selfie",
@@ -63,6 +67,7 @@ class SelfieScorecard(Scorecard):
                 for k in FIRST
             },
             "map": Rate.of("selfie/map", "precisions", "mated", label="mAP", headline="selfie mAP"),
+            "photo_share": Rate.of("selfie/photo_share", "found_at_r", "wanted", label="photo share"),
             "recall": Rate.of("selfie/recall", "found", "wanted", label="recall", gate="shown"),
             "precision": Rate.share("selfie/precision", "found", "wrong", label="precision", gate="shown"),
             **{
@@ -86,6 +91,8 @@ class SelfieScorecard(Scorecard):
             "strangers": "count/selfie_strangers",
             "not_found": "count/selfie_not_found",
             "not_enrolled": "count/selfie_not_enrolled",
+            "gallery_faces": "count/selfie_gallery_faces",
+            "gallery_not_enrolled": "count/selfie_gallery_not_enrolled",
         },
         sections=(
             Section(
@@ -93,6 +100,7 @@ class SelfieScorecard(Scorecard):
                 (
                     *(f"selfie/recall_at_{k}" for k in FIRST),
                     "selfie/map",
+                    "selfie/photo_share",
                     "selfie/recall",
                     "selfie/precision",
                     *(f"selfie/fnir_at_fpir_{name.replace('_', '-')}" for name in FPIRS.values()),
@@ -102,6 +110,8 @@ class SelfieScorecard(Scorecard):
                     Note("queries", "queries", always=True),
                     Note("not_found", "pictures without a face found"),
                     Note("not_enrolled", "pictures whose face cannot be compared"),
+                    Note("gallery_faces", "faces searched", always=True),
+                    Note("gallery_not_enrolled", "faces not enrolled"),
                 ),
             ),
         ),
@@ -139,12 +149,13 @@ def tally_selfies(search: Search, operating: Operating, points: Sequence[Operati
         strangers.append(alien)
     columns |= {"queries": np.bincount(queries.person, minlength=people)}
     columns |= {"not_found": queries.not_found, "not_enrolled": queries.not_enrolled}
+    shared = {
+        "gallery_faces": int(np.count_nonzero(search.searched)),
+        "gallery_not_enrolled": int(np.count_nonzero(~evidence.faces.enrolled)),
+    }
     return SelfieTally(
-        counts=Tally.of(SelfieScorecard, columns, people).items(),
-        metrics={
-            "count/selfie_gallery_faces": float(np.count_nonzero(search.searched)),
-            "count/selfie_gallery_not_enrolled": float(np.count_nonzero(~evidence.faces.enrolled)),
-        },
+        counts=counts_by_person(SelfieScorecard, columns, people, shared),
+        shared=shared,
         curve=fnir_curve(np.concatenate(mated), np.concatenate(strangers)),
     )
 
@@ -167,6 +178,7 @@ def _ranked(scores: Floats, wanted: tuple[Ints, Ints]) -> dict[str, Column]:
     return {
         "mated": count > 0,
         **{f"found_at_{k}": best <= k for k in FIRST},
+        "found_at_r": np.bincount(row[rank <= count[row]], minlength=len(scores)),
         "precisions": sum_by(row, shares, len(scores)) / np.maximum(count, 1),
     }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.report.canvas import FAINT, WIDTH, Picture, draw, percent_axis
 from harness.scoring.searching import CurvePoint
-from harness.scoring.verification import Histogram
+from harness.scoring.verification import ScoreHistogram
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,11 +18,11 @@ GENUINE, IMPOSTOR = "#0072b2", "#d55e00"
 
 
 def identity_figures(
-    similar: Histogram | None, curve: Sequence[CurvePoint], threshold: float, fpir: float
+    similar: ScoreHistogram, curve: Sequence[CurvePoint], threshold: float, fpir: float
 ) -> tuple[Picture, ...]:
     """The figures; one that would show nothing is left out."""
     pictures = []
-    if similar is not None and (similar.genuine.any() or similar.impostor.any()):
+    if any(similar.genuine) or any(similar.impostors):
         title = "How similar two faces are"
         pictures.append(draw("similarities", title, (WIDTH, 3.4), lambda it: _similarities(it, similar, threshold)))
     if curve:
@@ -31,14 +31,14 @@ def identity_figures(
     return tuple(pictures)
 
 
-def _similarities(figure: Figure, similar: Histogram, threshold: float) -> None:
+def _similarities(figure: Figure, similar: ScoreHistogram, threshold: float) -> None:
     axes = figure.subplots()
-    middle, width = (similar.edges[1:] + similar.edges[:-1]) / 2, np.diff(similar.edges)
-    kinds = (("one person", similar.genuine, GENUINE, ""), ("two people", similar.impostor, IMPOSTOR, "///"))
+    edges = np.array(similar.edges)
+    kinds = (("one person", similar.genuine, GENUINE, ""), ("two people", similar.impostors, IMPOSTOR, "///"))
     for label, counts, colour, hatch in kinds:
-        if total := counts.sum():
-            name = f"{label}, {int(total):,} pairs"
-            axes.bar(middle, counts / total, width, label=name, color=colour, hatch=hatch, alpha=0.65)
+        if total := sum(counts):
+            name, style = f"{label}, {total:,} pairs", {"color": colour, "hatch": hatch, "alpha": 0.65}
+            axes.bar(edges[:-1], np.array(counts) / total, np.diff(edges), align="edge", label=name, **style)
     if np.isfinite(threshold):
         axes.axvline(threshold, color=FAINT, linestyle="--", linewidth=2)
         axes.text(threshold, axes.get_ylim()[1] * 0.94, f" threshold {threshold:.2f}", ha="left", fontsize=9.5)

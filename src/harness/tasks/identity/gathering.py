@@ -18,7 +18,7 @@ from harness.scoring.matching import UNMATCHED, match_greedy
 from harness.scoring.numbers import read_numbers
 from harness.scoring.people import UNKNOWN, Appearances, Evidence, Faces, Photos, Queries, Vectors
 from harness.tasks.identity.roster import Roster, Sighting
-from harness.types import PhotoPrediction
+from harness.types import Box, PhotoPrediction
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,8 @@ def gather(
 ) -> Evidence:
     """Match what was found with what is labelled, and say who is where."""
     people_said = [_people_said(item.photo, identities_labeled) for item in photos]
-    faces = _Found.of(
-        [item.prediction.faces for item in photos], [item.photo.faces for item in photos], thresholds.face_iou
-    )
-    bibs = _Found.of(
+    faces = match_faces(photos, thresholds)
+    bibs = Matched.of(
         [item.prediction.bibs for item in photos], [item.photo.bibs for item in photos], thresholds.bib_iou
     )
     found = _faces(roster, photos, faces)
@@ -72,8 +70,14 @@ def gather(
     )
 
 
+def match_faces(photos: Sequence[SeenPhoto], thresholds: Thresholds) -> Matched:
+    """Which found face is which labelled one."""
+    found, labels = [item.prediction.faces for item in photos], [item.photo.faces for item in photos]
+    return Matched.of(found, labels, thresholds.face_iou)
+
+
 @dataclass(frozen=True)
-class _Found:
+class Matched:
     """Which found box matches which labelled one, over all photos: rows of all found and of all labelled boxes."""
 
     found_from: Ints
@@ -82,8 +86,9 @@ class _Found:
     found_of: Ints
 
     @classmethod
-    def of(cls, found: Sequence[Sequence[object]], labels: Sequence[Sequence[object]], threshold: float) -> _Found:
-        matches = match_greedy(Boxes.of(found), Boxes.of(labels), threshold)  # type: ignore[arg-type]
+    def of(cls, found: Sequence[Sequence[Box]], labels: Sequence[Sequence[Box]], threshold: float) -> Matched:
+        """Match the boxes of many photos, one list a photo."""
+        matches = match_greedy(Boxes.of(found), Boxes.of(labels), threshold)
         return cls(offsets_of(found), offsets_of(labels), matches.target_of, matches.prediction_of)
 
     def rows(self, photo: int) -> range:
@@ -104,7 +109,7 @@ def _whole_numbers(prediction: PhotoPrediction) -> frozenset[str]:
     return frozenset(number for number in read_numbers(prediction) if is_complete(number))
 
 
-def _faces(roster: Roster, photos: Sequence[SeenPhoto], faces: _Found) -> Faces:
+def _faces(roster: Roster, photos: Sequence[SeenPhoto], faces: Matched) -> Faces:
     labelled = np.fromiter(chain.from_iterable(roster.faces), dtype=np.int64)
     person = np.full(len(faces.label_of), UNKNOWN, dtype=np.int64)
     matched = faces.label_of != UNMATCHED
@@ -145,7 +150,7 @@ def _number(prediction: PhotoPrediction, bib: int | None) -> str | None:
 
 
 def _appearances(
-    sightings: Sequence[Sighting], photos: Sequence[SeenPhoto], faces: _Found, bibs: _Found
+    sightings: Sequence[Sighting], photos: Sequence[SeenPhoto], faces: Matched, bibs: Matched
 ) -> Appearances:
     rows = [_appearance(sighting, photos[sighting.photo], faces, bibs) for sighting in sightings]
     columns = list(zip(*rows, strict=True)) if rows else [()] * 6
@@ -164,7 +169,7 @@ def _appearances(
 
 
 def _appearance(
-    sighting: Sighting, item: SeenPhoto, faces: _Found, bibs: _Found
+    sighting: Sighting, item: SeenPhoto, faces: Matched, bibs: Matched
 ) -> tuple[float, int, bool, bool, bool, bool]:
     """How high the labelled face is, or NaN; the found one; whether a bib is labelled, was found, and was read; and
     whether nothing but the photo says that they are there. A bib that nobody drew is found where it is read."""
@@ -178,7 +183,7 @@ def _appearance(
 
 
 def _queries(
-    roster: Roster, photos: Sequence[SeenPhoto], found: Faces, faces: _Found, selfies: Sequence[SeenSelfie]
+    roster: Roster, photos: Sequence[SeenPhoto], found: Faces, faces: Matched, selfies: Sequence[SeenSelfie]
 ) -> Queries:
     """Selfies; for people without one each of their faces; where a photo alone says that one person is in it, the
     largest face there."""
@@ -212,7 +217,7 @@ def _queries(
     )
 
 
-def _own_faces(sighting: Sighting, photos: Sequence[SeenPhoto], found: Faces, faces: _Found) -> list[int]:
+def _own_faces(sighting: Sighting, photos: Sequence[SeenPhoto], found: Faces, faces: Matched) -> list[int]:
     """The found faces, -1 for one that was not found, that show this person in this photo."""
     if _alone(sighting, photos):
         rows = faces.rows(sighting.photo)

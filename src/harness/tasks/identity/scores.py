@@ -6,13 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.pipeline.identity.recognising import Recogniser
+from harness.scoring.boxes import Ints
 from harness.scoring.cards import Counted, Declaration, ItemCounts
+from harness.scoring.clusters import ClusterScorecard, ClusterTally, tally_clusters
 from harness.scoring.finding import FindScorecard, FindTally, headline, tally_finding
 from harness.scoring.people import Tallied
 from harness.scoring.searching import Operating, Search
 from harness.scoring.selfies import SelfieScorecard, SelfieTally, tally_selfies
+from harness.scoring.verification import VerifyScorecard, VerifyTally, tally_verification
 
-DECLARED: tuple[Declaration, ...] = (FindScorecard.DECLARED, SelfieScorecard.DECLARED)
+DECLARED: tuple[Declaration, ...] = (
+    FindScorecard.DECLARED,
+    SelfieScorecard.DECLARED,
+    VerifyScorecard.DECLARED,
+    ClusterScorecard.DECLARED,
+)
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The cluster of each found face, -1 for one that is not enrolled; and the pairs of faces that labels say are one
+    person's, or two people's."""
+
+    clusters: Ints
+    must: Ints
+    cannot: Ints
 
 
 @dataclass(frozen=True)
@@ -21,12 +39,14 @@ class IdentityScores:
 
     find: FindTally
     selfie: SelfieTally
+    verify: VerifyTally
+    cluster: ClusterTally
     operating: Operating
 
     @property
     def parts(self) -> tuple[Tallied, ...]:
         """All of them."""
-        return self.find, self.selfie
+        return self.find, self.selfie, self.verify, self.cluster
 
     @property
     def cards(self) -> dict[str, ItemCounts]:
@@ -35,12 +55,12 @@ class IdentityScores:
 
     def counted(self) -> dict[str, Counted]:
         """The scorecards over all people, each with its figures."""
-        return {part.counts.declared.name: part.counts.total(part.figures) for part in self.parts}
+        return {part.counts.declared.name: part.counted() for part in self.parts}
 
     @property
     def headline(self) -> str:
         """What the run comes to, in one sentence."""
-        return headline(self.find.counts.total())
+        return headline(self.find.counted())
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -75,6 +95,12 @@ class IdentityScores:
         }
 
 
-def score(search: Search, operating: Operating, points: tuple[Operating, ...]) -> IdentityScores:
+def score(search: Search, operating: Operating, points: tuple[Operating, ...], grouped: Grouped) -> IdentityScores:
     """Every scorecard of identity."""
-    return IdentityScores(tally_finding(search, operating), tally_selfies(search, operating, points), operating)
+    return IdentityScores(
+        find=tally_finding(search, operating),
+        selfie=tally_selfies(search, operating, points),
+        verify=tally_verification(search.evidence),
+        cluster=tally_clusters(search.evidence, grouped.clusters, grouped.must, grouped.cannot),
+        operating=operating,
+    )

@@ -88,8 +88,8 @@ def show_identity(
         for item in scores.find.strangers[:MOST_STRANGERS]
     ]
     rows = _disordered(evidence, clusters)
-    for item, box in (*missed, *strangers):
-        album.ask(item.photo, box)
+    for photo, box in [(item.photo, box) for item, box in missed] + [(item.photo, box) for item, box in strangers]:
+        album.ask(photo, box)
     for row in rows[:MOST_ROWS]:
         for face in row.shown:
             album.ask(*album.face(face))
@@ -157,7 +157,7 @@ def _missed(item: Missed, box: Box | None, album: Album, scores: IdentityScores)
 
 
 def _causes(scores: IdentityScores) -> Iterator[dict[str, str]]:
-    counts = scores.find.counts.total().counts
+    counts = scores.find.counted().counts
     total = sum(counts[cause] for cause in CAUSES)
     for cause in sorted(CAUSES, key=lambda cause: -counts[cause]):
         if count := counts[cause]:

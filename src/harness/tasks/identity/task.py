@@ -17,17 +17,19 @@ import numpy as np
 
 from harness.base.errors import PhotoError
 from harness.pipeline.identity.recognising import Recogniser
-from harness.references.photos import open_photo
+from harness.references.photos import open_photo, read_photo
 from harness.references.sets import ReferenceSet
 from harness.runs.archive import FailedItem, Item, TaskData, TaskRun, item_rows
-from harness.runs.plan import TaskResult
+from harness.runs.plan import Show, Showing, Shown, TaskResult
 from harness.scoring import Declaration, intervals
 from harness.scoring.people import Evidence
 from harness.scoring.searching import Operating, Search, operate
 from harness.scoring.selfies import FPIRS
-from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather
+from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather, match_faces
+from harness.tasks.identity.grouping import group_faces
 from harness.tasks.identity.roster import roster_of
 from harness.tasks.identity.scores import DECLARED, IdentityScores, score
+from harness.tasks.identity.section import show_identity
 from harness.tasks.identity.selfies import selfie_face
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.tasks.photos.task import PhotosTask
@@ -81,11 +83,20 @@ class IdentityTask:
         search = Search(evidence, self.recogniser.gallery)
         points = operate(search, tuple(FPIRS))
         operating = self._from_iteration() or operate(search, (self.recogniser.fpir,))[0]
-        scores = score(search, operating, points)
+        seen = _seen(photos)
+        matched, clustering = match_faces(seen, self.photos.scoring), self.recogniser.clustering
+        grouped = group_faces(evidence, seen, matched, self.photos.references, clustering, operating.whole)
+        scores = score(search, operating, points, grouped)
         failed += [FailedItem(item.photo.sha256, item.photo.name, item.reason) for item in failed_photos]
-        return self._result(evidence, scores, failed)
 
-    def _result(self, evidence: Evidence, scores: IdentityScores, failed: Sequence[FailedItem]) -> TaskResult:
+        def show(showing: Showing) -> Shown:
+            return show_identity(showing, seen, evidence, scores, grouped.clusters, read_photo)
+
+        return self._result(evidence, scores, failed, show)
+
+    def _result(
+        self, evidence: Evidence, scores: IdentityScores, failed: Sequence[FailedItem], show: Show
+    ) -> TaskResult:
         people, cards = evidence.people, scores.cards
         counts = item_rows({name: card.by_item() for name, card in cards.items()}, len(people))
         sure = {metric: each for part in scores.parts for metric, each in part.sureness.items()}
@@ -108,22 +119,16 @@ class IdentityTask:
         return TaskResult(
             kept=kept,
             predictions=_digest_of(evidence),
-            metrics={
-                **scores.metrics,
-                **{name: value for part in scores.parts for name, value in part.metrics.items()},
-            },
+            metrics=scores.metrics,
             tags=scores.tags(self.recogniser),
+            show=show,
         )
 
     def _evidence(
         self, references: ReferenceSet, photos: Sequence[EvaluatedPhoto], selfies: Sequence[SeenSelfie]
     ) -> Evidence:
         grouped = references.groups is not None and references.groups.grouping == "auto"
-        seen = [
-            SeenPhoto(item.photo, item.prediction, item.vectors, item.size[1])
-            for item in photos
-            if item.vectors is not None
-        ]
+        seen = _seen(photos)
         roster = roster_of(
             [item.photo for item in seen],
             (selfie.person for selfie in selfies),
@@ -158,6 +163,14 @@ class IdentityTask:
         found = operate(search, (self.recogniser.fpir,))[0]
         strangers = int(np.count_nonzero(search.stranger_scores() > -np.inf))
         return Operating.fixed(found.target, found.whole, strangers, "set on the iteration photos")
+
+
+def _seen(photos: Sequence[EvaluatedPhoto]) -> list[SeenPhoto]:
+    return [
+        SeenPhoto(item.photo, item.prediction, item.vectors, item.size[1])
+        for item in photos
+        if item.vectors is not None
+    ]
 
 
 def _digest_of(evidence: Evidence) -> str:

@@ -1,0 +1,211 @@
+"""Verification scorecard: do the faces of one person look alike, and those of two people different?
+
+All pairs of enrolled faces of which it is known whose they are, but for pairs within one photo. A pair is *genuine*
+where both are one person's, else an *impostor* pair; a face of nobody makes impostor pairs only. Similarities are told
+apart in steps of 1 / STEPS, so that any number of pairs is counted in one table.
+
+- TAR at FAR f: the share of genuine pairs at or above the threshold at which, of n impostor pairs, at most floor(f x n)
+  are; n/a with fewer than 1 / f impostor pairs.
+- EER: the mean of FAR and FRR at the threshold at which they are nearest to each other, the lowest of such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from harness.scoring.boxes import Bools, Floats, Ints
+from harness.scoring.cards import Column, Declaration, Figure, Note, Rate, Scorecard, Section
+from harness.scoring.people import NOBODY, UNKNOWN, Evidence, Tallied, counts_by_person, sum_by
+from harness.scoring.searching import BLOCK, allowed_of, similarities
+from harness.scoring.uncertainty import Jackknifed, jackknifed, parts_of
+
+STEPS = 10**4
+#: One place for each similarity from -1 to 1.
+PLACES = 2 * STEPS + 1
+#: The FARs at which TAR is told, by what their counts are called.
+FARS = {0.01: "1e_2", 0.001: "1e_3", 0.0001: "1e_4"}
+EER = "verify/eer"
+#: Bars of a histogram of scores.
+BARS = 100
+
+
+@dataclass(frozen=True)
+class VerifyScorecard(Scorecard):
+    """Genuine pairs, and those of them that are accepted where a FAR can be measured."""
+
+    faces: int = 0
+    genuine: int = 0
+    genuine_1e_2: int = 0
+    accepted_1e_2: int = 0
+    genuine_1e_3: int = 0
+    accepted_1e_3: int = 0
+    genuine_1e_4: int = 0
+    accepted_1e_4: int = 0
+    impostors: int = 0
+
+    DECLARED: ClassVar = Declaration(
+        name="verify",
+        rates={
+            f"tar_{name}": Rate.of(
+                f"verify/tar_at_far_{name.replace('_', '-')}",
+                f"accepted_{name}",
+                f"genuine_{name}",
+                label=f"TAR at FAR {name.replace('_', '-')}",
+            )
+            for name in FARS.values()
+        },
+        counts={
+            "faces": "count/verify_faces",
+            "genuine": "count/verify_genuine_pairs",
+            "impostors": "count/verify_impostor_pairs",
+        },
+        figures=(Figure(EER, label="EER", basis=("genuine",), words="genuine pairs", better="lower"),),
+        sections=(
+            Section(
+                "Faces compared",
+                (*(f"verify/tar_at_far_{name.replace('_', '-')}" for name in FARS.values()), EER),
+                (
+                    Note("genuine", "genuine pairs", always=True),
+                    Note("impostors", "impostor pairs", always=True),
+                ),
+            ),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class ScoreHistogram:
+    """How many genuine and impostor pairs have a similarity in each of `BARS` equal parts from -1 to 1."""
+
+    genuine: tuple[int, ...]
+    impostors: tuple[int, ...]
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Where the parts begin, and where the last ends."""
+        return tuple(-1 + 2 * n / BARS for n in range(BARS + 1))
+
+
+@dataclass(frozen=True)
+class VerifyTally(Tallied):
+    """The scorecard, and the distributions of scores."""
+
+    histogram: ScoreHistogram = ScoreHistogram((), ())
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """All pairs by their similarity. Genuine ones by person; impostor ones in all (the last row) and those that have a
+    face of each part of the people."""
+
+    person: Ints
+    place: Ints
+    count: Ints
+    impostors: Ints
+
+    @property
+    def genuine(self) -> Ints:
+        """Genuine pairs by their similarity."""
+        return sum_by(self.place, self.count, PLACES).astype(np.int64)
+
+
+def tally_verification(evidence: Evidence) -> VerifyTally:
+    """Compare all faces of which it is known whose they are."""
+    people = len(evidence.people)
+    names, parts = parts_of([person.name for person in evidence.people], evidence.groups)
+    pairs = _compare(evidence, parts, len(names))
+    total, genuine = pairs.impostors[-1], sum_by(pairs.person, pairs.count, people)
+    columns: dict[str, Column] = {"genuine": genuine, "faces": _faces(evidence)}
+    impostors = int(total.sum())
+    for far, name in FARS.items():
+        if impostors * far >= 1 - 1e-9:
+            accepted = pairs.place >= _place_at(total, allowed_of(impostors, far))
+            columns[f"genuine_{name}"] = genuine
+            columns[f"accepted_{name}"] = sum_by(pairs.person[accepted], pairs.count[accepted], people)
+    shared = {"impostors": impostors}
+    value = _eer(pairs.genuine, total)
+    return VerifyTally(
+        counts=counts_by_person(VerifyScorecard, columns, people, shared),
+        figures={} if np.isnan(value) else {EER: value},
+        sureness={} if np.isnan(value) else _sureness(value, pairs, names, parts, genuine, evidence.groups),
+        shared=shared,
+        histogram=ScoreHistogram(_bars(pairs.genuine), _bars(total)),
+    )
+
+
+def _faces(evidence: Evidence) -> Ints:
+    faces = evidence.faces
+    return np.bincount(faces.person[faces.enrolled & (faces.person >= 0)], minlength=len(evidence.people))
+
+
+def _compare(evidence: Evidence, parts: Ints, count: int) -> _Pairs:
+    """Count all pairs, block by block."""
+    impostors = np.zeros((count + 1, PLACES), dtype=np.int64)
+    genuine = [np.empty((0, 2), dtype=np.int64)]
+    part_of = np.append(parts, [count, count])  # NOBODY is of no part
+    for one, other, place in _blocks(evidence):
+        same = (one == other) & (one != NOBODY)
+        keys, times = np.unique(one[same] * PLACES + place[same], return_counts=True)
+        genuine.append(np.stack([keys, times], axis=1))
+        ours, theirs, where = part_of[one[~same]], part_of[other[~same]], place[~same]
+        impostors[-1] += np.bincount(where, minlength=PLACES)
+        for part, chosen in ((ours, ours < count), (theirs, (theirs < count) & (theirs != ours))):
+            added = np.bincount(part[chosen] * PLACES + where[chosen], minlength=count * PLACES)
+            impostors[:-1] += added.reshape(count, PLACES)
+    keys, times = np.concatenate(genuine).T
+    return _Pairs(keys // PLACES, keys % PLACES, times, impostors)
+
+
+def _blocks(evidence: Evidence) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """The two people of each pair of faces in different photos, and the place of their similarity."""
+    faces = evidence.faces
+    rows = np.flatnonzero(faces.enrolled & (faces.person != UNKNOWN))
+    rows = rows[np.argsort(faces.person[rows], kind="stable")]
+    person, photo, vectors = faces.person[rows], faces.photo[rows], faces.vectors[rows]
+    together = max(1, BLOCK // 8 // max(1, len(rows)))
+    for first in range(0, len(rows), together):
+        part = slice(first, first + together)
+        place = np.rint(similarities(vectors[part], vectors[first:]) * STEPS).astype(np.int64) + STEPS
+        later = np.arange(len(place))[:, None] < np.arange(place.shape[1])
+        pairs: Bools = later & (photo[part, None] != photo[first:])
+        one, other = np.nonzero(pairs)
+        yield person[first + one], person[first + other], place[pairs].clip(0, PLACES - 1)
+
+
+def _place_at(counts: Ints, allowed: int) -> int:
+    """The lowest place from which on there are no more than are allowed."""
+    from_here = np.cumsum(counts[::-1])[::-1]
+    return int(np.count_nonzero(from_here > allowed))
+
+
+def _eer(genuine: Ints, impostors: Ints) -> float:
+    """The equal error rate of pairs by their similarity; NaN without pairs of both kinds."""
+    ours, theirs = int(genuine.sum()), int(impostors.sum())
+    if not ours or not theirs:
+        return float("nan")
+    rejected = np.concatenate([[0], np.cumsum(genuine)])
+    accepted = theirs - np.concatenate([[0], np.cumsum(impostors)])
+    place = int(np.argmin(np.abs(rejected * theirs - accepted * ours)))
+    return float(rejected[place] / ours + accepted[place] / theirs) / 2
+
+
+def _sureness(
+    value: float, pairs: _Pairs, names: tuple[str, ...], parts: Ints, genuine: Floats, groups: tuple[str, ...]
+) -> Mapping[str, Jackknifed]:
+    """How sure the EER is, by leaving out each part of the people with all pairs that they are in."""
+    without = []
+    for part in range(len(names)):
+        kept = parts[pairs.person] != part
+        ours = sum_by(pairs.place[kept], pairs.count[kept], PLACES).astype(np.int64)
+        without.append(_eer(ours, pairs.impostors[-1] - pairs.impostors[part]))
+    return {EER: jackknifed(value, np.array(without), names, genuine, groups)}
+
+
+def _bars(counts: Ints) -> tuple[int, ...]:
+    """The same in fewer parts; a similarity of 1 belongs to the last."""
+    place = np.minimum(np.arange(PLACES) * BARS // (PLACES - 1), BARS - 1)
+    return tuple(int(count) for count in sum_by(place, counts, BARS))

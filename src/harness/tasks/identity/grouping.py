@@ -1,0 +1,91 @@
+"""Faces grouped into people: what the labels forbid and demand is kept, and what the photos suggest may help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from harness.base.errors import ReferenceSetError
+from harness.pipeline.identity.clustering import Clustering, Hints
+from harness.pipeline.identity.constraints import ANY, Constraints
+from harness.references.captures import read_capture
+from harness.references.constraints import Face
+from harness.references.files import FaceIdentities
+from harness.references.sets import ReferenceSet
+from harness.scoring.boxes import Bools, Floats, Ints
+from harness.scoring.people import Evidence, Faces
+from harness.tasks.identity.gathering import Matched, SeenPhoto
+from harness.tasks.identity.scores import Grouped
+from harness.types import FaceScope
+
+#: The cluster of a face that is not enrolled.
+ALONE = -1
+
+
+def group_faces(
+    evidence: Evidence,
+    photos: Sequence[SeenPhoto],
+    matched: Matched,
+    references: ReferenceSet,
+    clustering: Clustering,
+    threshold: float,
+) -> Grouped:
+    """Cluster the enrolled faces. Constraints are between labelled faces, and hold for the found faces that match them.
+    Raises ReferenceSetError where constraints contradict each other."""
+    faces, rows = evidence.faces, _found_by_id(photos, matched)
+    must = _pairs(references.must_link, rows, pairwise)
+    cannot = _pairs(references.cannot_link, rows, lambda group: combinations(group, 2))
+    seconds = _seconds(photos)[faces.photo] if clustering.time_weight else np.full(len(faces), np.nan)
+    constraints = Constraints(np.where(_excluded(photos, matched), ANY, faces.photo), must, cannot, _names(rows, faces))
+    try:
+        found = clustering.cluster(faces.vectors, threshold, constraints, Hints(faces.numbers, seconds))
+    except ValueError as error:
+        raise ReferenceSetError(f"{references.root / FaceIdentities.FILE_NAME}: {error}") from error
+    return Grouped(np.where(faces.enrolled, found, ALONE), must, cannot)
+
+
+def _found_by_id(photos: Sequence[SeenPhoto], matched: Matched) -> dict[Face, int]:
+    """The found face that matches each labelled one that has an id."""
+    labelled = (
+        ((item.photo.sha256, face_id), matched.found(place, label))
+        for place, item in enumerate(photos)
+        for label, face_id in enumerate(item.photo.face_ids)
+        if face_id
+    )
+    return {face: row for face, row in labelled if row >= 0}
+
+
+def _excluded(photos: Sequence[SeenPhoto], matched: Matched) -> Bools:
+    """Which found faces match a label of scope exclude: a mirror or a poster may show somebody of the same photo."""
+    scopes = np.array([box.scope == FaceScope.EXCLUDE for item in photos for box in item.photo.faces] + [False])
+    found: Bools = scopes[matched.label_of]
+    return found
+
+
+def _pairs(
+    groups: Iterable[Sequence[Face]], rows: Mapping[Face, int], of: Callable[[list[int]], Iterable[tuple[int, int]]]
+) -> Ints:
+    """Pairs of found faces from groups of labelled ones; one that was not found is left out."""
+    found = [pair for group in groups for pair in of([rows[face] for face in group if face in rows])]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _names(rows: Mapping[Face, int], faces: Faces) -> list[str]:
+    """What each face is called in `face_identities.json`."""
+    names = [str(row) for row in range(len(faces))]
+    for (photo, face_id), row in rows.items():
+        names[row] = f"{photo}:{face_id}"
+    return names
+
+
+def _seconds(photos: Sequence[SeenPhoto]) -> Floats:
+    """When each photo was taken, in seconds; NaN where its header does not say."""
+    return np.array([_clock(read_capture(item.photo.path).taken_at) for item in photos], dtype=np.float64)
+
+
+def _clock(text: str) -> float:
+    start = datetime(2000, 1, 1)
+    return (datetime.fromisoformat(text) - start).total_seconds() if text else float("nan")
