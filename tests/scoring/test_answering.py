@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.scoring.answering import Threshold, answer, threshold_of, within_photos
-from harness.scoring.finding import FindScorecard, tally_finding
+from harness.scoring.finding import tally_finding
 from harness.scoring.people import UNKNOWN
 from harness.scoring.searching import Gallery, Operating, Search, operate
 from tests.scoring.worlds import World, is_searched, random_world, similarity
