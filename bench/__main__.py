@@ -21,6 +21,7 @@ SUITES = {
     "pipeline": ("pipeline",),
     "scoring": ("matching", "fuzzy_tables", "table_similarity", "text", "clusters", "uncertainty"),
     "grading": ("grading",),
+    "identity": ("identity",),
     "references": ("references",),
     "confidence": ("confidence",),
     "tracking": ("tracking",),

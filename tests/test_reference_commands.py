@@ -20,7 +20,7 @@ def test_stats_in_words_and_as_json(run_harness: RunHarness, tiny_set: Path) -> 
     assert "known negative" in shown.stdout
     counts = json.loads(run_harness("stats", "--json", "references=staging", root).stdout)
     assert counts["photos"] == 3
-    assert counts["done"] == {"bibs": 3, "faces": 3, "links": 3}
+    assert counts["done"] == {"bibs": 3, "faces": 3, "links": 3, "people": 0}
     assert counts["identities"] == {"P001": 1, "P005": 1, "P006": 1}
 
 
@@ -160,6 +160,7 @@ def test_scan_export_and_import(run_harness: RunHarness, work: Path, tiny_set: P
         "unreadable": [],
         "missing": [],
         "changed": [],
+        "named": 5,
     }
     exported = run_harness("export", "--format", "coco", "out", root)
     assert exported.returncode == 0, exported.stderr

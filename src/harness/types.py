@@ -103,10 +103,12 @@ class PhotoPrediction:
 
 @dataclass(frozen=True, slots=True)
 class PhotoLabels:
-    """What people said about one photo. None where a dimension was never labelled; an empty tuple says «none there»."""
+    """What people said about one photo. None where a dimension was never labelled; an empty tuple says «none there».
+    `people` are those who are in the photo, where that is said without saying where."""
 
     bibs: tuple[BibBox, ...] | None = None
     faces: tuple[FaceBox, ...] | None = None
     links: tuple[BibFaceLink, ...] | None = None
     bib_tags: tuple[str, ...] = ()
     face_tags: tuple[str, ...] = ()
+    people: tuple[str, ...] | None = None

@@ -53,6 +53,7 @@ def test_a_frozen_set_holds_the_labels_and_is_read_only(store: LabelStore) -> No
         "face_identities.json",
         "manifest.json",
         "photo_index.json",
+        "selfies.json",
     ]
     frozen = FrozenSet(str(store.root), "v1", Split.FULL).load()
     assert frozen.digest == manifest.digest

@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from harness.base.errors import ReferenceSetError
-from harness.references.files import LabelFile
+from harness.references.files import FaceGroundTruth, FaceIdentities, FaceLabels, LabelFile, Selfies
 from harness.references.store import LabelStore
 from harness.references.suggestions import PhotoSuggestions, Suggestions
-from tests.references.builders import make_store, photo_hash
+from tests.references.builders import face, make_store, photo_hash
 
-KINDS = ("photo_index", "bib_ground_truth", "face_ground_truth", "bib_face_links", "face_identities", "suggestions")
+KINDS = (
+    "photo_index", "bib_ground_truth", "face_ground_truth", "bib_face_links", "face_identities", "selfies",
+    "suggestions",
+)  # fmt: skip
 #: The file, then what is wrong in it: not JSON at all, or the path of the field from the top.
 MESSAGE = r"{name}\.json: (not JSON: |schema_version \d|the file: |[^:]+: \S)"
 JUNK: list[Any] = [
@@ -91,8 +94,13 @@ def store(tmp_path: Path) -> LabelStore:
         }
         entry |= {"faces": [{"x": 0, "y": 0, "w": 0.5, "h": 1, "identity": None, "score": 0.5}], "links": [[0, 0]]}
         draft.put(Suggestions, photo_hash(0), PhotoSuggestions.model_validate(entry))
-    identities = {"schema_version": 3, "revision": 1, "names": ["A", "B"], "must_link": [["a", "b"]], "cannot_link": []}
-    (store.root / "face_identities.json").write_text(json.dumps(identities))
+        draft.put(Selfies, photo_hash(7), "A")
+        for number in range(2):
+            boxes = [face(place / 10).model_copy(update={"id": f"f{place}"}) for place in range(2)]
+            draft.put(FaceGroundTruth, photo_hash(number), FaceLabels(labeled=True, boxes=boxes, people=["A"]))
+        one, other = (f"{photo_hash(number)}:f0" for number in range(2))
+        cannot = [[one, f"{photo_hash(1)}:f1"]]
+        draft.put_head(FaceIdentities, names=["A", "B"], must_link=[[one, other]], cannot_link=cannot)
     return store
 
 
@@ -111,8 +119,8 @@ def test_2000_mutated_label_files_load_or_are_refused_by_file_record_and_field(s
             fresh.suggestions()
         except ReferenceSetError as error:
             told.append(str(error))
-            # Boxes that are gone leave links that point past them: that is said of the link file.
-            file = name if f"{name}.json" in told[-1] else "bib_face_links"
+            # Boxes that are gone leave links that point past them, and constraints: that is said of their files.
+            file = next(file for file in (name, "bib_face_links", "face_identities") if f"{file}.json" in told[-1])
             wrong += [] if re.search(MESSAGE.format(name=file), told[-1]) and "\n" not in told[-1] else told[-1:]
         assert (root / f"{name}.json").read_bytes() == mutated
         (root / f"{name}.json").write_bytes(originals[name])

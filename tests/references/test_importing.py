@@ -203,7 +203,8 @@ def test_a_broken_coco_file_is_named_with_its_record_and_nothing_is_imported(
 
 
 def same_labels(left: Contents, right: Contents) -> bool:
-    """Everything but revisions is equal; coordinates to 1e-6. A box of unknown origin counts as imported."""
+    """Everything but revisions is equal; coordinates to 1e-6. A box of unknown origin counts as imported, and one
+    without an id has got one."""
     known = {"taken_at": "", "camera": ""}
     index = {photo: record.model_copy(update=known) for photo, record in left.index.photos.items()}
     assert (index, left.links.photos) == (right.index.photos, right.links.photos)
@@ -218,6 +219,9 @@ def same_labels(left: Contents, right: Contents) -> bool:
                     assert box.pop(side) == pytest.approx(twin.pop(side), abs=1e-6)
                 origin, now = box.pop("origin", None), twin.pop("origin", None)
                 assert now == origin or (origin is None and now["how"] == "imported")
+                id, new_id = box.pop("id", None), twin.pop("id", None)
+                assert new_id
+                assert id in (None, new_id)
                 assert box == twin
             assert a == b
     return True

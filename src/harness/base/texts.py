@@ -24,7 +24,7 @@ def counted(count: int, noun: str) -> str:
 
 def plural(noun: str) -> str:
     """`photos`, `people`."""
-    return "people" if noun == "person" else f"{noun}s"
+    return {"person": "people", "box": "boxes"}.get(noun, f"{noun}s")
 
 
 def listing(lines: Iterable[str], limit: int = 20) -> str:

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="dimensions",
         default="bibs,faces,links",
         metavar="DIMENSIONS",
-        help="what the set is for: some of bibs, faces, links, identities, with commas (default: %(default)s)",
+        help="what the set is for: some of bibs, faces, links, identities, people, with commas (default: %(default)s)",
     )
     parser.add_argument("--all", action="store_true", help="take every photo of the index")
     add_overrides(parser, "references.root=FOLDER")

@@ -37,6 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     store = open_store(compose_staging(arguments.overrides))
     photos = Path(arguments.photos) if arguments.photos else None
     summary = import_labels(store, arguments.format, Path(arguments.path), photos)
-    counts = ", ".join(counted(getattr(summary, f"{noun}s"), noun) for noun in ("photo", "bib", "face", "link"))
-    print(f"Imported {counts} into {store.root} ({counted(summary.new_photos, 'new photo')})")
+    counts = [counted(getattr(summary, f"{noun}s"), noun) for noun in ("photo", "bib", "face", "link")]
+    counts += [counted(summary.people, "person")] if summary.people else []
+    counts += [counted(summary.selfies, "selfie")] if summary.selfies else []
+    print(f"Imported {', '.join(counts)} into {store.root} ({counted(summary.new_photos, 'new photo')})")
     return 0

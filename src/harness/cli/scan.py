@@ -1,7 +1,8 @@
 """Bring the index in step with the folder `photos/` of the staging set.
 
 Photos that were put there by hand enter the index under the SHA-256 of their bytes. Photos that are gone, or have
-changed their size, are reported; their labels stay.
+changed their size, are reported; their labels stay. Boxes that an older version wrote get the ids that constraints
+between faces name them by.
 """
 
 from __future__ import annotations
@@ -30,9 +31,19 @@ def run(arguments: argparse.Namespace) -> int:
     result = scan(store)
     if arguments.json:
         added = {name: list(map(str, getattr(result.added, name))) for name in ("new", "unreadable")}
-        show_json({"photos": result.photos, **added, "missing": result.missing, "changed": result.changed})
+        show_json(
+            {
+                "photos": result.photos,
+                **added,
+                "missing": result.missing,
+                "changed": result.changed,
+                "named": result.named,
+            }
+        )
         return 0
     print(f"{store.root}: {counted(result.photos, 'photo')}, {len(result.added.new):,} of them new")
+    if result.named:
+        print(f"{counted(result.named, 'box')} of an older version got an id")
     for title, lines in (
         ("not readable, skipped", result.added.unreadable.values()),
         ("in the index, but not in photos/", result.missing),

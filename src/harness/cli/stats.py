@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(_groups(stats))
     print(count_table("Completeness (photos)", stats.states, stats.photos))
     done = {"bibs": stats.done["bibs"], "faces": stats.done["faces"], "links, or none": stats.done["links"]}
+    done |= {"who is in them": stats.done["people"]} if stats.done["people"] else {}
     print(count_table("\nDone (photos)", done, stats.photos))
     if stats.review:
         photos = counted(len(stats.review), "photo")
@@ -74,12 +75,25 @@ def run(arguments: argparse.Namespace) -> int:
         print("\nWhere boxes came from")
         print("\n".join(f"  {line}" for line in aligned([("", "BIBS", "FACES"), *rows])))
     print(f"\nIdentities: {stats.known_names:,} known, {len(stats.identities):,} in use")
-    most = dict(list(stats.identities.items())[:_NAMES_SHOWN])
+    _show_most(stats.identities)
+    if stats.people:
+        print(f"\nPeople who are said to be in photos: {len(stats.people):,}")
+        _show_most(stats.people)
+    if stats.selfies:
+        present = stats.identities.keys() | stats.people.keys()
+        strangers = sum(name not in present for name in stats.selfies)
+        people = counted(len(stats.selfies), "person")
+        print(f"\nSelfies: {sum(stats.selfies.values()):,} of {people}, {strangers:,} of them in no photo by name")
+    return 0
+
+
+def _show_most(counts: dict[str, int]) -> None:
+    """The names with the highest counts."""
+    most = dict(list(counts.items())[:_NAMES_SHOWN])
     if most:
         print("\n".join(f"  {name:<18} {count:>8,}" for name, count in most.items()))
-    if len(stats.identities) > _NAMES_SHOWN:
-        print(f"  ... and {len(stats.identities) - _NAMES_SHOWN:,} more (--json has all)")
-    return 0
+    if len(counts) > _NAMES_SHOWN:
+        print(f"  ... and {len(counts) - _NAMES_SHOWN:,} more (--json has all)")
 
 
 def _groups(stats: Stats) -> str:

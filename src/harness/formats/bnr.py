@@ -1,4 +1,4 @@
-"""The harness's own files from elsewhere: index, bib and face labels, links and identities, and the photos.
+"""The harness's own files from elsewhere: index, bib and face labels, links, identities, selfies, and the photos.
 
 Older schema versions and their vocabulary load. The photos are found in `photos/` by their content, whatever they are
 called.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.base.errors import PhotoError, ReferenceSetError
 from harness.formats import Format
 from harness.references.contents import Contents, read_contents
-from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex
+from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, Selfies
 from harness.references.importing import ImportedPhoto, ImportedSet
-from harness.references.photo_files import FOLDER, find_photos, read_bytes
+from harness.references.photo_files import FOLDER, SELFIES, find_photos, read_bytes, stored_photos
+from harness.references.selfies import ImportedSelfie
 
 
 def read_set(path: Path, photos: Path | None) -> ImportedSet:
@@ -45,7 +47,16 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
                 links_open=bool(record.links_open),
             )
         )
-    return ImportedSet(tuple(imported), contents.identities)
+    return ImportedSet(tuple(imported), contents.identities, tuple(_selfies(path, contents)))
+
+
+def _selfies(path: Path, contents: Contents) -> Iterator[ImportedSelfie]:
+    stored = stored_photos(path, SELFIES)
+    for sha256, owner in contents.selfies.photos.items():
+        where = f"{path / Selfies.FILE_NAME}: photos.{sha256}"
+        if sha256 not in stored:
+            raise ReferenceSetError(f"{where}: no picture of this name in {path / SELFIES}")
+        yield ImportedSelfie(path=stored[sha256], identity=owner, where=where, sha256=sha256)
 
 
 def _check_known(path: Path, contents: Contents) -> None:

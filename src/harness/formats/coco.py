@@ -40,8 +40,11 @@ from harness.formats.labels import (
     shape_record,
 )
 from harness.references.exporting import FileExtension, ImageExtension
-from harness.references.files import BibLabels, BoxOrigin, FaceIdentities, FaceLabels, Size
+from harness.references.fields import BoxId, Size
+from harness.references.files import BibLabels, BoxOrigin, FaceIdentities, FaceLabels
 from harness.references.importing import ImportedPhoto, ImportedSet
+from harness.references.photo_files import SELFIES
+from harness.references.selfies import ImportedSelfie
 from harness.scoring.shapes import Drawing, mask, polygon, turned_box
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
@@ -79,6 +82,13 @@ class _Runs(BaseModel):
 
     size: tuple[Size, Size]
     counts: str | list[Annotated[int, Field(strict=True)]]
+
+
+class _Own(BaseModel):
+    """What a label of our own export has, beside what one of any tool has."""
+
+    origin: BoxOrigin | None = None
+    id: BoxId | None = None
 
 
 class _Rings(BaseModel):
@@ -120,7 +130,11 @@ def read_set(path: Path, photos: Path | None) -> ImportedSet:
     if coco.harness is None:
         return ImportedSet(tuple(found))
     whole = checked(FileExtension, coco.harness, f"{file}: harness", ReferenceSetError)
-    return ImportedSet(tuple(found), FaceIdentities(**whole.identities.model_dump()))
+    selfies = [
+        ImportedSelfie(path=file.parent / SELFIES / name, identity=owner, where=f"{file}: harness.selfies.{name}")
+        for name, owner in whole.selfies.items()
+    ]
+    return ImportedSet(tuple(found), FaceIdentities(**whole.identities.model_dump()), tuple(selfies))
 
 
 def _document(coco: _Coco, file: Path, error: type[HarnessError], boxes_alone: bool = False) -> Document:
@@ -218,10 +232,9 @@ def _own_photo(image: Image, folders: list[Path], extra: ImageExtension) -> Impo
     for shape in image.shapes:
         x, y, w, h = shape.box.xywh
         record = shape_record(shape, UnitBox(x=x / width, y=y / height, w=w / width, h=h / height))
-        if origin := shape.attributes.get("origin"):
-            known = checked(BoxOrigin, origin, f"{shape.where}.attributes.origin", ReferenceSetError)
-            record = record.model_copy(update={"origin": known})
-        records.append(record)
+        own = {key: shape.attributes[key] for key in ("origin", "id") if shape.attributes.get(key)}
+        known = checked(_Own, own, f"{shape.where}.attributes", ReferenceSetError)
+        records.append(record.model_copy(update={"origin": known.origin, "id": known.id}))
     bibs, faces = by_kind(records)
     return ImportedPhoto(
         path=photo,

@@ -22,7 +22,7 @@ from harness.base.errors import HarnessError
 from harness.formats import AnnotationFile, Format
 from harness.formats.document import Box, Document, Image, Record, Shape, read_each
 from harness.formats.drawings import mask_of_png
-from harness.references.files import Size
+from harness.references.fields import Size
 from harness.scoring.shapes import Drawing, ellipse, points, polygon, polyline
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]

@@ -13,7 +13,7 @@ from harness.base.documents import checked
 from harness.base.errors import PhotoError, ReferenceSetError
 from harness.formats.document import Box, Image, Shape
 from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
-from harness.references.photo_files import read_bytes, upright_size
+from harness.references.photo_files import find_photos, read_bytes, upright_size
 
 #: How far a box may stick out of its photo, in pixels, and still be a matter of rounding.
 TOLERANCE = 1.0
@@ -56,9 +56,8 @@ def shape_record(shape: Shape, box: UnitBox) -> BibRecord | FaceRecord:
     """
     kind = kind_of(shape.label, f"{shape.where}{shape.label_field}")
     model: type[BibRecord | FaceRecord] = BibRecord if kind == "bib" else FaceRecord
-    names = [
-        name for name in model.model_fields if name != "origin"
-    ]  # which our own exports have, and others may not mean
+    # Which our own exports have, and others may not mean.
+    names = [name for name in model.model_fields if name not in ("origin", "id")]
     own = {key: shape.attributes[key] for key in names if shape.attributes.get(key) not in (None, "")}
     if isinstance(own.get("number"), int):
         own["number"] = str(own["number"])
@@ -137,6 +136,23 @@ def photo_folders(file: Path, photos: Path | None, names: Iterable[str] = ("imag
     if photos:
         return [photos]
     return [parent / sub for parent in (file.parent, file.parent.parent) for sub in ("", *names)]
+
+
+def photos_by_person(folder: Path) -> list[tuple[Path, str]]:
+    """The photos in a folder that has a folder a person, and whose each one is; one beside the folders is of the person
+    that it is called like."""
+    if not folder.is_dir():
+        raise ReferenceSetError(f"{folder}: expected a folder with one folder a person")
+    found = []
+    for photo in find_photos(folder):
+        first = photo.relative_to(folder).parts[0]
+        person = (photo.stem if photo.parent == folder else first).strip()
+        if not person:
+            raise ReferenceSetError(f"{photo}: no name of a person: {first!r}")
+        found.append((photo, person))
+    if not found:
+        raise ReferenceSetError(f"{folder}: no photo in it; expected one folder a person, with photos")
+    return found
 
 
 def only_file(path: Path, suffix: str, title: str) -> Path:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from harness.references.fields import Index, Sha256
 from harness.references.files import (
     BibLabels,
     BibPhotoTag,
@@ -14,9 +15,7 @@ from harness.references.files import (
     FaceLabels,
     FacePhotoTag,
     FaceRecord,
-    Index,
     LinkPairs,
-    Sha256,
 )
 
 MOST_BOXES = 500
@@ -55,17 +54,19 @@ class DrawnBox(BoxRecord):
 
 
 class BibBoxIn(DrawnBox, BibRecord):
-    """One bib. Where it came from the store finds out."""
+    """One bib. Where it came from, and its id, the store finds out."""
 
     origin: None = None
+    id: None = None
     number: Number | None = None
     tags: Annotated[list[BoxTag], Field(max_length=MOST_TAGS)] = Field(default_factory=list)
 
 
 class FaceBoxIn(DrawnBox, FaceRecord):
-    """One face. Where it came from the store finds out."""
+    """One face. Where it came from, and its id, the store finds out."""
 
     origin: None = None
+    id: None = None
     identity: PersonName | None = None
 
 

@@ -26,7 +26,7 @@ from harness.labeling.queues import Filters, Queue, filtered, look
 from harness.labeling.requests import Freeze, Nothing
 from harness.labeling.summary import DIMENSIONS, Dimension, PhotoRow
 from harness.references.completeness import State
-from harness.references.files import Sha256
+from harness.references.fields import Sha256
 from harness.references.freeze import freeze
 from harness.references.frozen import frozen_sets
 from harness.references.labels import new_anonymous, next_anonymous

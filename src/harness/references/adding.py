@@ -17,10 +17,11 @@ from harness.base.errors import PhotoError
 from harness.base.progress import track
 from harness.references.captures import Capture
 from harness.references.drafts import Draft
-from harness.references.files import PhotoIndex, PhotoRecord
+from harness.references.files import BibGroundTruth, FaceGroundTruth, PhotoIndex, PhotoRecord, Selfies
 from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, find_photos, read_bytes, stored_photos
 from harness.references.splitting import learn_captures, split_new, split_of
 from harness.references.store import LabelStore
+from harness.references.tracing import with_ids
 
 PHOTOS_BETWEEN_WRITES = 50
 
@@ -36,17 +37,19 @@ class AddedPhotos:
 
 @dataclass(frozen=True)
 class ScannedPhotos:
-    """How `photos/` and the index agree. Missing and changed ones, by hash, keep their labels."""
+    """How `photos/` and the index agree. Missing and changed ones, by hash, keep their labels. `named` counts boxes of
+    older files that have got an id."""
 
     photos: int
     added: AddedPhotos
     missing: list[str]
     changed: list[str]
+    named: int
 
 
 def add_photos(store: LabelStore, paths: Sequence[Path]) -> AddedPhotos:
     """Copy photos into the set."""
-    index = _index(store)
+    index, selfies = _known(store)
     stored = stored_photos(store.root).keys()
     added, waiting = AddedPhotos(), list[CopiedPhoto]()
     try:
@@ -54,6 +57,8 @@ def add_photos(store: LabelStore, paths: Sequence[Path]) -> AddedPhotos:
             try:
                 content = read_bytes(path)
                 sha256 = hashlib.sha256(content).hexdigest()
+                if sha256 in selfies:
+                    raise PhotoError(f"{path}: is a selfie of this set already, and would find itself")
                 if sha256 in index and sha256 in stored:
                     copied = known_photo(sha256, path.name, index[sha256])
                 else:
@@ -71,10 +76,11 @@ def add_photos(store: LabelStore, paths: Sequence[Path]) -> AddedPhotos:
     return added
 
 
-def _index(store: LabelStore) -> dict[str, PhotoRecord]:
+def _known(store: LabelStore) -> tuple[dict[str, PhotoRecord], dict[str, str]]:
+    """The photos and the selfies that the set has."""
     with store.edit() as draft:
         learn_captures(draft, store.root)
-        return draft.by_now(PhotoIndex).photos
+        return draft.by_now(PhotoIndex).photos, draft.file(Selfies).photos
 
 
 def _write(store: LabelStore, waiting: list[CopiedPhoto]) -> None:
@@ -117,7 +123,8 @@ def index_photo(draft: Draft, copied: CopiedPhoto) -> None:
 
 
 def scan(store: LabelStore) -> ScannedPhotos:
-    """Bring the index in step with `photos/`: enter what is new there, report what is gone or has another size."""
+    """Bring the index in step with `photos/`: enter what is new there, report what is gone or has another size. Boxes
+    of older files get ids."""
     index = store.contents().index.photos
     added = add_photos(store, [path for path in find_photos(store.root / FOLDER) if path.stem not in index])
     for path, sha256 in (added.new | added.known).items():
@@ -126,4 +133,16 @@ def scan(store: LabelStore) -> ScannedPhotos:
     stored = stored_photos(store.root)
     missing = [sha256 for sha256 in index if sha256 not in stored]
     changed = [s for s, record in index.items() if s in stored and stored[s].stat().st_size != record.bytes]
-    return ScannedPhotos(len(index) + len(added.new), added, missing, changed)
+    return ScannedPhotos(len(index) + len(added.new), added, missing, changed, _give_ids(store))
+
+
+def _give_ids(store: LabelStore) -> int:
+    """Give an id to every box without one; returns how many there were."""
+    unnamed = 0
+    with store.edit() as draft:
+        for kind in (BibGroundTruth, FaceGroundTruth):
+            for photo, labels in draft.file(kind).photos.items():
+                if without := sum(box.id is None for box in labels.boxes):
+                    draft.put(kind, photo, with_ids(labels))
+                    unnamed += without
+    return unnamed

@@ -2,8 +2,9 @@
 
 Bibs and faces are done when a person said so; links when the photo is in the link file and nobody has left them open,
 or bibs and faces are done and one of them has no box to link; identities when faces are done and every kept one has a
-name, or the set says that those without one were looked at. A photo is complete when bibs, faces and links are. A known
-negative, labelled and without a single box, is complete too, and counted apart.
+name, or the set says that those without one were looked at; people when somebody said who is in the photo. A photo is
+complete when bibs, faces and links are. A known negative, labelled and without a single box, is complete too, and
+counted apart.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from harness.base.errors import InvalidEditError
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.types import FaceScope
 
-Dimension = Literal["bibs", "faces", "links", "identities"]
+Dimension = Literal["bibs", "faces", "links", "identities", "people"]
 ALL_DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 #: What a photo is complete in unless somebody asks for less or more.
 DIMENSIONS: tuple[Dimension, ...] = ("bibs", "faces", "links")
@@ -41,6 +42,7 @@ class Completeness:
     faces: bool
     links: bool
     identities: bool
+    people: bool
     state: State
     review: bool = False
 
@@ -76,12 +78,14 @@ def completeness(contents: Contents, photo: str, dimensions: Sequence[Dimension]
         "faces": face.labeled,
         "links": looked_for_links or (bib.labeled and face.labeled and nothing_to_link),
         "identities": face.labeled and named,
+        "people": face.people is not None,
     }
     if all(done[dimension] for dimension in dimensions):
-        boxes = ("bibs" in dimensions and bib.boxes) or ("faces" in dimensions and face.boxes)
-        state = State.COMPLETE if boxes else State.KNOWN_NEGATIVE
+        shown = {"bibs": bib.boxes, "faces": face.boxes, "people": face.people}
+        state = State.COMPLETE if any(shown.get(dimension) for dimension in dimensions) else State.KNOWN_NEGATIVE
     else:
         begun = {"bibs": bib.begun, "faces": face.begun, "links": begun_links, "identities": False}
+        begun["people"] = face.people is not None
         state = State.PARTIAL if any(begun[dimension] for dimension in dimensions) else State.UNTOUCHED
     review = bib.labeled and face.begun and not face.labeled and (looked_for_links or nothing_to_link)
     return Completeness(**done, state=state, review=review)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from harness.base.errors import ReferenceSetError
+from harness.references.constraints import NO_CONSTRAINTS, Constraints, read_constraints
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -18,6 +19,7 @@ from harness.references.files import (
     FaceLabels,
     LinkPairs,
     PhotoIndex,
+    Selfies,
     read_file,
 )
 
@@ -26,18 +28,23 @@ NO_BIBS, NO_FACES = BibLabels(), FaceLabels()
 
 @dataclass(frozen=True)
 class Contents:
-    """The index, the labels, the links and the identities. Suggestions are no labels, and are not here."""
+    """The index, the labels, the links, the identities and the selfies. Suggestions are no labels, and are not here."""
 
     index: PhotoIndex
     bibs: BibGroundTruth
     faces: FaceGroundTruth
     links: BibFaceLinks
     identities: FaceIdentities
+    selfies: Selfies = field(default_factory=Selfies)
 
     def links_done(self, photo: str) -> bool:
         """Whether somebody looked for the links of a photo to the end."""
         record = self.index.photos.get(photo)
         return photo in self.links.photos and not (record and record.links_open)
+
+    def constraints(self, folder: Path) -> Constraints:
+        """Which faces are one person, and which are not; `folder` is for the error."""
+        return read_constraints(folder, self.identities, self.faces.photos.get)
 
 
 class LoadFile(Protocol):
@@ -47,10 +54,13 @@ class LoadFile(Protocol):
         """The file of this kind."""
 
 
-def read_contents(folder: Path) -> Contents:
-    """Read and check the files of a folder that nobody is writing to."""
+def read_contents(folder: Path, *, constrained: bool = True) -> Contents:
+    """Read and check the files of a folder that nobody is writing to; without constraints where they mean nothing."""
     contents = load_contents(partial(read_file, folder))
     check_links(folder, contents)
+    if not constrained:
+        return replace(contents, identities=contents.identities.model_copy(update=NO_CONSTRAINTS.as_text()))
+    contents.constraints(folder)
     return contents
 
 
@@ -62,6 +72,7 @@ def load_contents(load: LoadFile) -> Contents:
         faces=load(FaceGroundTruth),
         links=load(BibFaceLinks),
         identities=load(FaceIdentities),
+        selfies=load(Selfies),
     )
 
 

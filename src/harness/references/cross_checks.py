@@ -5,7 +5,8 @@ For example, where Ada wears 417 on thirty photos and 471 on one, that one photo
 1. one identity on two faces of a photo; faces with the scope `exclude` do not count;
 2. one identity with two complete numbers;
 3. one complete number on two identities;
-4. names that differ by case or blanks only.
+4. names that differ by case or blanks only, of faces or of people who are said to be in a photo;
+5. a face with a name that is not among the people who are said to be in the photo.
 
 Links tie identities and numbers, by the same rule as they tie runners in groups. A name counts where a face has it: a
 known name that no face has any more is no mistake.
@@ -21,11 +22,17 @@ from typing import Literal
 from harness.base.garbage import no_collection
 from harness.base.texts import counted, one_line
 from harness.references.contents import NO_FACES, Contents
-from harness.references.files import FaceRecord
+from harness.references.files import FaceLabels, FaceRecord
 from harness.references.groups import worn_numbers
 from harness.types import FaceScope
 
-Kind = Literal["identity_on_two_faces", "identity_with_two_numbers", "number_on_two_identities", "names_alike"]
+Kind = Literal[
+    "identity_on_two_faces",
+    "identity_with_two_numbers",
+    "number_on_two_identities",
+    "names_alike",
+    "face_not_among_people",
+]
 
 #: How many numbers or names a sentence tells.
 _VALUES_SHOWN = 3
@@ -52,6 +59,8 @@ class _Seen:
     numbers_of: defaultdict[str, _Places] = field(default_factory=lambda: defaultdict(dict))
     #: Photo, identity and how many of the photo's faces have it.
     repeated: list[tuple[str, str, int]] = field(default_factory=list)
+    #: Photo, and the names of faces that are not among the people who are said to be in it.
+    unsaid: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
 def cross_check(contents: Contents) -> tuple[Finding, ...]:
@@ -76,20 +85,32 @@ def _findings(contents: Contents) -> Iterator[Finding]:
     for _, spellings in _several(_alike(seen.names)):
         words = f"{len(spellings)} names differ by case or blanks only: {_shown(spellings, _quoted)}"
         yield Finding("names_alike", words, _rarest_first(spellings, file_names))
+    for photo, names in seen.unsaid:
+        words = f"{' and '.join(map(_quoted, names))} on a face, but not among the people who are said to be there"
+        yield Finding("face_not_among_people", words, {photo: file_names[photo]})
 
 
 def _look(contents: Contents, photos: list[str]) -> _Seen:
     seen = _Seen()
     for photo in photos:
-        faces = contents.faces.photos.get(photo, NO_FACES).boxes
+        labels = contents.faces.photos.get(photo, NO_FACES)
+        faces = labels.boxes
         named = [face.identity for face in faces if face.identity]
-        for identity in named:
+        for identity in (*named, *(labels.people or ())):
             _add(seen.names, identity, photo)
+        if labels.people is not None and (left := _unsaid(labels)):
+            seen.unsaid.append((photo, left))
         if len(set(named)) < len(named):
             seen.repeated += ((photo, identity, count) for identity, count in _repeated(faces))
         for number, identity in worn_numbers(contents, photo):
             _add(seen.numbers_of[identity], number, photo)
     return seen
+
+
+def _unsaid(labels: FaceLabels) -> list[str]:
+    """The names of faces that `people` does not have, though it names all who are there."""
+    named = {face.identity for face in labels.boxes if face.identity and face.scope != FaceScope.EXCLUDE}
+    return sorted(named - set(labels.people or ()))
 
 
 def _repeated(faces: list[FaceRecord]) -> list[tuple[str, int]]:

@@ -24,6 +24,7 @@ from harness.references.files import (
     LabelFile,
     PhotoFile,
     PhotoIndex,
+    Selfies,
 )
 from harness.references.suggestions import Suggestions
 
@@ -33,6 +34,7 @@ KINDS: tuple[type[LabelFile], ...] = (
     FaceGroundTruth,
     BibFaceLinks,
     FaceIdentities,
+    Selfies,
     Suggestions,
 )
 

@@ -1,4 +1,5 @@
-"""A reference set as COCO: `annotations.json` and `images/`, which `harness import --format coco` reads back unchanged.
+"""A reference set as COCO: `annotations.json`, `images/` and `selfies/`, which `harness import --format coco` reads
+back unchanged.
 
 Boxes are in pixels. What COCO has no field for stands in `attributes` and under `harness`; other tools pass it over.
 """
@@ -7,24 +8,28 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
+from pydantic import Field
 
 from harness.base.disk import write_atomically
 from harness.base.errors import ReferenceSetError
 from harness.base.progress import track
 from harness.references.contents import Contents
+from harness.references.fields import Flag, Identity, People
 from harness.references.files import (
     BibPhotoTag,
     BoxRecord,
     FacePhotoTag,
-    Flag,
     LinkPairs,
     PhotoRecord,
     Record,
 )
-from harness.references.photo_files import stored_photos
+from harness.references.photo_files import SELFIES, stored_photos
+
+#: The file of a selfie, which may lie nowhere else.
+SelfieName = Annotated[str, Field(pattern=r"^[0-9a-f]{64}\.[A-Za-z0-9]{1,8}$")]
 
 _CATEGORIES = {"bib": 1, "face": 2}
 
@@ -50,6 +55,7 @@ class FaceExtension(Record):
 
     labeled: Flag
     tags: list[FacePhotoTag]
+    people: People | None = None
 
 
 class ImageExtension(Record):
@@ -66,33 +72,40 @@ class ImageExtension(Record):
 
 
 class FileExtension(Record):
-    """What COCO has no place for about a set."""
+    """What COCO has no place for about a set. `selfies` has the owner of each file in `selfies/`."""
 
     identities: Identities
+    selfies: dict[SelfieName, Identity] = Field(default_factory=dict)
 
 
 def export_coco(contents: Contents, root: Path, target: Path) -> dict[str, int]:
-    """Write the set into a new folder; returns how many photos, bibs, faces and links it has."""
+    """Write the set into a new folder; returns how many photos, bibs, faces and links it has, and selfies if any."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ReferenceSetError(f"{target}: is not an empty folder; name a new one")
-    stored = stored_photos(root)
+    stored, selfies = stored_photos(root), stored_photos(root, SELFIES)
     missing = [record.names[0] for sha256, record in contents.index.photos.items() if sha256 not in stored]
     if missing:
         raise ReferenceSetError(f"{root}: {len(missing)} photos of the index are not in photos/, first {missing[0]}")
+    if lost := [owner for sha256, owner in contents.selfies.photos.items() if sha256 not in selfies]:
+        raise ReferenceSetError(f"{root}: {len(lost)} of the selfies are not in selfies/, first one of {lost[0]}")
     names = _file_names(contents)
     (target / "images").mkdir(parents=True)
     for sha256 in track(list(names), "copying photos"):
         shutil.copyfile(stored[sha256], target / "images" / names[sha256])
-    coco = to_coco(contents, names)
+    owners = {selfies[sha256].name: owner for sha256, owner in contents.selfies.photos.items()}
+    for sha256 in contents.selfies.photos:
+        (target / SELFIES).mkdir(exist_ok=True)
+        shutil.copyfile(selfies[sha256], target / SELFIES / selfies[sha256].name)
+    coco = to_coco(contents, names, owners)
     write_atomically(target / "annotations.json", orjson.dumps(coco, option=orjson.OPT_INDENT_2))
     links = sum(len(pairs) for photo, pairs in contents.links.photos.items() if photo in names)
     kinds = [annotation["category_id"] for annotation in coco["annotations"]]
     boxes = {f"{name}s": kinds.count(number) for name, number in _CATEGORIES.items()}
-    return {"photos": len(names), **boxes, "links": links}
+    return {"photos": len(names), **boxes, "links": links, **({"selfies": len(owners)} if owners else {})}
 
 
-def to_coco(contents: Contents, names: dict[str, str]) -> dict[str, Any]:
-    """The set as a COCO document; `names` has each photo's file name."""
+def to_coco(contents: Contents, names: dict[str, str], owners: dict[str, str] | None = None) -> dict[str, Any]:
+    """The set as a COCO document; `names` has each photo's file name, `owners` whose each file in `selfies/` is."""
     images: list[dict[str, Any]] = []
     annotations: list[dict[str, Any]] = []
     for number, (sha256, record) in enumerate(contents.index.photos.items(), start=1):
@@ -109,7 +122,7 @@ def to_coco(contents: Contents, names: dict[str, str]) -> dict[str, Any]:
         "images": images,
         "categories": [{"id": number, "name": name} for name, number in _CATEGORIES.items()],
         "annotations": annotations,
-        "harness": FileExtension(identities=identities).model_dump(mode="json"),
+        "harness": FileExtension(identities=identities, selfies=owners or {}).model_dump(mode="json"),
     }
 
 
@@ -133,7 +146,7 @@ def _extension(contents: Contents, sha256: str, record: PhotoRecord) -> ImageExt
         split=record.split,
         added_at=record.added_at,
         bibs=None if bibs is None else BibExtension(labeled=bibs.labeled, tags=bibs.tags),
-        faces=None if faces is None else FaceExtension(labeled=faces.labeled, tags=faces.tags),
+        faces=None if faces is None else FaceExtension(labeled=faces.labeled, tags=faces.tags, people=faces.people),
         links=contents.links.photos.get(sha256),
         group=record.group,
         links_open=record.links_open,

@@ -11,17 +11,30 @@ refused. `revision` counts the writes of a file, `changed` says at which of them
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import orjson
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from harness.base.checks import first_error
 from harness.base.disk import write_atomically
 from harness.base.errors import ReferenceSetError
 from harness.base.garbage import no_collection
+from harness.references.fields import (
+    BoxId,
+    CameraTime,
+    Coordinate,
+    Flag,
+    Identity,
+    Index,
+    People,
+    Score,
+    Sha256,
+    Size,
+    current_scope,
+    is_none,
+)
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
 SCHEMA_VERSION = 3
@@ -30,35 +43,8 @@ BibPhotoTag = Literal["obscured_bib", "dark_bib", "no_bib", "blurry_bib", "parti
 FacePhotoTag = Literal["no_faces", "light_faces"]
 FaceBoxTag = Literal["tiny", "blurry", "occluded", "profile", "looking_down"]
 
-_OLD_FACE_SCOPES = {"ignore": "exclude", "unknown": "uncertain"}
-
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Index = Annotated[int, Field(ge=0, le=2**53, strict=True)]
-Size = Annotated[int, Field(gt=0, le=2**53, strict=True)]
-Coordinate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
-Flag = Annotated[bool, Field(strict=True)]
-Score = Annotated[float, Field(allow_inf_nan=False, strict=True)]
-
 #: The key of what a person said; a file without it anywhere is older than the question.
 _LABELED_KEY = re.compile(rb'"labeled"\s*:')
-
-
-def _is_none(value: object) -> bool:
-    return value is None
-
-
-def _iso_time(text: str) -> str:
-    if text and datetime.fromisoformat(text).tzinfo is not None:
-        raise ValueError("expected the camera's own time, without a zone")
-    return text
-
-
-#: A time without a zone, as a camera has it, or "" for a photo that does not say.
-CameraTime = Annotated[str, AfterValidator(_iso_time)]
-
-
-def _current_scope(scope: Any) -> Any:
-    return _OLD_FACE_SCOPES.get(scope, scope) if isinstance(scope, str) else scope
 
 
 class Record(BaseModel):
@@ -81,10 +67,10 @@ class PhotoRecord(Record):
     bytes: Size
     added_at: str
     split: Literal["iteration", "holdout"]
-    group: str | None = Field(default=None, min_length=1, exclude_if=_is_none)
-    taken_at: CameraTime | None = Field(default=None, exclude_if=_is_none)
-    camera: str | None = Field(default=None, exclude_if=_is_none)
-    links_open: Flag | None = Field(default=None, exclude_if=_is_none)
+    group: str | None = Field(default=None, min_length=1, exclude_if=is_none)
+    taken_at: CameraTime | None = Field(default=None, exclude_if=is_none)
+    camera: str | None = Field(default=None, exclude_if=is_none)
+    links_open: Flag | None = Field(default=None, exclude_if=is_none)
 
 
 class SuggestedBy(Record):
@@ -100,9 +86,9 @@ class BoxOrigin(Record):
     name or scope."""
 
     how: Literal["drawn", "accepted", "edited", "imported"]
-    by: str | None = Field(default=None, exclude_if=_is_none)
-    at: str | None = Field(default=None, exclude_if=_is_none)
-    suggestion: SuggestedBy | None = Field(default=None, exclude_if=_is_none)
+    by: str | None = Field(default=None, exclude_if=is_none)
+    at: str | None = Field(default=None, exclude_if=is_none)
+    suggestion: SuggestedBy | None = Field(default=None, exclude_if=is_none)
 
 
 class BoxRecord(Record):
@@ -114,13 +100,20 @@ class BoxRecord(Record):
     h: Coordinate
 
 
-class BibRecord(BoxRecord):
-    """One labelled bib. Without an `origin` nobody knows where it came from."""
+class LabelBox(BoxRecord):
+    """One label. Its `id` names it among the boxes of its photo, and stays when it is edited: the store gives it to
+    boxes that it writes. Without an `origin` nobody knows where the box came from."""
+
+    id: BoxId | None = Field(default=None, exclude_if=is_none)
+    origin: BoxOrigin | None = Field(default=None, exclude_if=is_none)
+
+
+class BibRecord(LabelBox):
+    """One labelled bib."""
 
     number: str | None = None
     scope: BibScope = BibScope.BIB
     tags: list[str] = []
-    origin: BoxOrigin | None = Field(default=None, exclude_if=_is_none)
 
     def box(self) -> BibBox:
         """The label as the rest of the harness knows it."""
@@ -135,13 +128,12 @@ class BibRecord(BoxRecord):
         )
 
 
-class FaceRecord(BoxRecord):
-    """One labelled face. Without an `origin` nobody knows where it came from."""
+class FaceRecord(LabelBox):
+    """One labelled face."""
 
-    scope: Annotated[FaceScope, BeforeValidator(_current_scope)] = FaceScope.KEEP
+    scope: Annotated[FaceScope, BeforeValidator(current_scope)] = FaceScope.KEEP
     identity: str | None = None
     tags: list[FaceBoxTag] = []
-    origin: BoxOrigin | None = Field(default=None, exclude_if=_is_none)
 
     def box(self) -> FaceBox:
         """The label as the rest of the harness knows it."""
@@ -163,14 +155,23 @@ class _Labels(Record):
     boxes: list[Any] = []
     tags: list[Any] = []
 
+    @field_validator("boxes")
+    @classmethod
+    def _ids_differ(cls, boxes: list[LabelBox]) -> list[LabelBox]:
+        ids = [box.id for box in boxes if box.id is not None]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two boxes have the same id")
+        return boxes
+
     @property
     def begun(self) -> bool:
         """Whether there is any label at all, which is less than done."""
         return self.labeled or bool(self.boxes or self.tags)
 
     def bare(self) -> Self:
-        """The labels without where they came from."""
-        boxes = [box.model_copy(update={"origin": None}) if box.origin else box for box in self.boxes]
+        """The labels without where they came from and without ids, which the store keeps."""
+        kept = {"origin": None, "id": None}
+        boxes = [box.model_copy(update=kept) if box.origin or box.id else box for box in self.boxes]
         return self.model_copy(update={"boxes": boxes})
 
 
@@ -182,10 +183,12 @@ class BibLabels(_Labels):
 
 
 class FaceLabels(_Labels):
-    """What a person said about the faces of one photo."""
+    """What a person said about the faces of one photo. `people` says who is in it, without saying where: all of them
+    who have a name. It is None where nobody said it, and empty where nobody with a name is there."""
 
     boxes: list[FaceRecord] = []
     tags: list[FacePhotoTag] = []
+    people: People | None = Field(default=None, exclude_if=is_none)
 
 
 #: The links of one photo: pairs of positions in its two label lists.
@@ -250,14 +253,22 @@ class BibFaceLinks(PhotoFile):
 
 
 class FaceIdentities(LabelFile):
-    """The names in use, and groups of faces known to be (or not to be) one person. `identities_labeled` says that a
-    face without a name was looked at, and seen once."""
+    """The names in use, and groups of faces, each `<sha256>:<box id>`: those of a group in `must_link` are one person,
+    those of a group in `cannot_link` are all different people. `identities_labeled` says that a face without a name was
+    looked at, and seen once."""
 
     FILE_NAME = "face_identities.json"
     names: list[str] = []
     must_link: list[list[str]] = []
     cannot_link: list[list[str]] = []
-    identities_labeled: Flag | None = Field(default=None, exclude_if=_is_none)
+    identities_labeled: Flag | None = Field(default=None, exclude_if=is_none)
+
+
+class Selfies(PhotoFile):
+    """Whose picture each of `selfies/` is. They are what people search with, and no photos of the set."""
+
+    FILE_NAME = "selfies.json"
+    photos: dict[Sha256, Identity] = {}
 
 
 F = TypeVar("F", bound=LabelFile)

@@ -24,19 +24,21 @@ import orjson
 from harness.base.disk import sync_folder
 from harness.base.errors import InvalidEditError, NameTakenError, UnknownPhotoError
 from harness.references.completeness import DIMENSIONS, Dimension, State, check_dimensions, completeness
+from harness.references.constraints import NO_CONSTRAINTS
 from harness.references.contents import Contents
-from harness.references.files import BibFaceLinks, BibGroundTruth, F, FaceGroundTruth, PhotoFile, encode
+from harness.references.files import BibFaceLinks, BibGroundTruth, F, FaceGroundTruth, FaceLabels, PhotoFile, encode
 from harness.references.frozen import (
     FOLDER,
     MANIFEST,
+    RULES,
     FrozenGroups,
     Manifest,
     check_name,
     checksum,
-    verify_photos,
+    verify_pictures,
 )
 from harness.references.groups import groups_of
-from harness.references.sets import ReferencePhoto, digest, select
+from harness.references.sets import ReferenceSet, digest_of, select
 from harness.references.store import LabelStore
 from harness.types import Split
 
@@ -82,21 +84,22 @@ def freeze(
             f"{store.root}: no photo is labelled completely{'' if named == DIMENSIONS else f' in {_spoken(named)}'}; "
             "--include-incomplete takes partly labelled ones too, --all takes every photo"
         )
-    frozen = _restricted(contents, chosen.keys())
+    frozen = _restricted(contents, store.root, chosen.keys())
     groups = groups_of(frozen, store.root, "auto")  # of all labels: numbers tie photos in a set of faces, too
     frozen = _without_others(frozen, named)
-    inside = select(frozen, store.root, name, Split.FULL, groups).photos
-    verify_photos(inside, name)
+    inside = select(frozen, store.root, name, Split.FULL, groups)
+    verify_pictures(inside)
     files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
-    more = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), "done_by": "person"}
+    more = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), **RULES}
     manifest = _manifest(name, description, inside, chosen.values(), files, more)
     _write(target, {**files, MANIFEST: orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)})
     return manifest
 
 
-def _restricted(contents: Contents, photos: Iterable[str]) -> Contents:
-    """The labels of some photos alone, without the history of their edits."""
+def _restricted(contents: Contents, root: Path, photos: Iterable[str]) -> Contents:
+    """The labels of some photos alone, without the history of their edits; and all selfies, strangers' too."""
     wanted = set(photos)
+    constraints = contents.constraints(root).within(wanted)
 
     def cut(content: F) -> F:
         update: dict[str, Any] = {"changed": {}}
@@ -109,39 +112,46 @@ def _restricted(contents: Contents, photos: Iterable[str]) -> Contents:
         bibs=cut(contents.bibs),
         faces=cut(contents.faces),
         links=cut(contents.links),
-        identities=cut(contents.identities),
+        identities=cut(contents.identities).model_copy(update=constraints.as_text()),
+        selfies=contents.selfies.model_copy(update={"changed": {}}),
     )
 
 
 def _without_others(contents: Contents, dimensions: Sequence[Dimension]) -> Contents:
-    """The labels of these dimensions alone; nobody has labelled the others. Names of faces stay with their faces."""
-    return replace(
+    """The labels of these dimensions alone; nobody has labelled the others. Names and constraints of faces, and who is
+    in a photo, stay with the faces."""
+    kept = replace(
         contents,
         bibs=contents.bibs if "bibs" in dimensions else BibGroundTruth(),
-        faces=contents.faces if "faces" in dimensions else FaceGroundTruth(),
         links=contents.links if "links" in dimensions else BibFaceLinks(),
     )
+    if "faces" in dimensions:
+        return kept
+    said = {photo: labels for photo, labels in contents.faces.photos.items() if labels.people is not None}
+    people = {photo: FaceLabels(people=labels.people) for photo, labels in said.items() if "people" in dimensions}
+    unlinked = contents.identities.model_copy(update=NO_CONSTRAINTS.as_text())
+    return replace(kept, faces=FaceGroundTruth(photos=people), identities=unlinked)
 
 
 def _manifest(
     name: str,
     description: str,
-    photos: Sequence[ReferencePhoto],
+    inside: ReferenceSet,
     states: Iterable[State],
     files: dict[str, bytes],
     more: dict[str, Any],
 ) -> Manifest:
     splits: dict[str, dict[str, Any]] = {}
     for split in (Split.ITERATION, Split.HOLDOUT):
-        inside = [photo for photo in photos if photo.split == split]
-        splits[split.value] = {"photos": len(inside), "digest": digest(inside)}
+        photos = [photo for photo in inside.photos if photo.split == split]
+        splits[split.value] = {"photos": len(photos), "digest": digest_of(inside, photos)}
     data: dict[str, Any] = {
         "name": name,
         "description": description,
         "created_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-        "photos": len(photos),
+        "photos": len(inside.photos),
         "states": {state.value: count for state, count in sorted(Counter(states).items())},
-        "digest": digest(photos),
+        "digest": inside.digest,
         "splits": splits,
         "files": {file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
         **more,

@@ -1,7 +1,8 @@
 """Frozen sets as a run sees them: checked in full, or refused by the name of what was touched.
 
-A snapshot is a folder `frozen/<name>/` with its own copies of index, labels, links and identities, and a manifest with
-the digest over photos and labels and the SHA-256 of every file. The photos lie in `photos/`, as those of staging do.
+A snapshot is a folder `frozen/<name>/` with its own copies of index, labels, links, identities and selfies' owners, and
+a manifest with the digest over photos and labels and the SHA-256 of every file. The photos lie in `photos/` and the
+selfies in `selfies/`, as those of staging do.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,9 +22,10 @@ from harness.base.checks import first_error
 from harness.base.errors import ReferenceSetError
 from harness.references.completeness import DIMENSIONS, Dimension, State
 from harness.references.contents import Contents, read_contents
-from harness.references.files import Index, Record, Sha256
+from harness.references.fields import Index, Sha256
+from harness.references.files import Record
 from harness.references.groups import Grouping, Groups, groups_of
-from harness.references.sets import ReferencePhoto, ReferenceSet, digest, select
+from harness.references.sets import ReferenceSet, digest, select
 from harness.types import Split
 
 FOLDER = "frozen"
@@ -62,7 +63,7 @@ class Manifest(Record):
     """What a snapshot says about itself. `checksum` is over all the rest.
 
     Snapshots of older versions do not say by which rule faces are done (boxes or tags were enough), which dimensions
-    they are for, and which photos belong together.
+    they are for, which photos belong together, and what their digest is over (the photos and their labels).
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
@@ -75,8 +76,13 @@ class Manifest(Record):
     files: dict[str, Sha256]
     checksum: Sha256
     done_by: Literal["boxes", "person"] = "boxes"
+    digest_of: Literal["photos", "set"] = "photos"
     dimensions: tuple[Dimension, ...] = DIMENSIONS
     groups: FrozenGroups | None = None
+
+
+#: By which rules a snapshot of this version was made.
+RULES = {"done_by": "person", "digest_of": "set"}
 
 
 @dataclass(frozen=True)
@@ -127,11 +133,12 @@ def load_frozen(root: Path, name: str, split: Split, grouping: Grouping = "auto"
     """Load a snapshot; whatever was touched since it was made is refused by name."""
     manifest, contents = open_frozen(root, name)
     alone = groups_of(contents, root, "photo")
-    if digest(select(contents, root, name, Split.FULL, alone).photos) != manifest.digest:
+    whole = select(contents, root, name, Split.FULL, alone)
+    if manifest.digest != (whole.digest if manifest.digest_of == "set" else digest(whole.photos)):
         raise ReferenceSetError(f"{root / FOLDER / name}: {_touched(name)}: its digest is not {manifest.digest[:12]}")
     kept = manifest.groups.among(alone) if manifest.groups else groups_of(contents, root, "auto")
     references = select(contents, root, name, split, alone if grouping == "photo" else kept)
-    verify_photos(references.photos, name)
+    verify_pictures(references)
     return references
 
 
@@ -147,22 +154,29 @@ def open_frozen(root: Path, name: str) -> tuple[Manifest, Contents]:
         found = _sha256(folder / file)
         if found != expected:
             raise ReferenceSetError(f"{folder / file}: {_touched(name)}: SHA-256 {found[:12]}, not {expected[:12]}")
-    contents = read_contents(folder)
+    # Where the digest is not over constraints, boxes had no ids that they could have named.
+    contents = read_contents(folder, constrained=manifest.digest_of == "set")
     if manifest.done_by == "boxes":
         contents = replace(contents, faces=contents.faces.done_where_begun())
     return manifest, contents
 
 
-def verify_photos(photos: Sequence[ReferencePhoto], name: str) -> None:
-    """Refuse photos whose bytes are not those that their hash names; they are read side by side."""
-    with ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 2)) as pool:
-        hashes = pool.map(lambda photo: _sha256(photo.path), photos)
-        wrong = [photo for photo, found in zip(photos, hashes, strict=True) if found != photo.sha256]
-    if wrong:
-        listed = "\n".join(f"  {photo.name}: {photo.path}" for photo in wrong)
-        raise ReferenceSetError(
-            f"frozen set {name}: {len(wrong)} of {len(photos)} photos are missing or changed:\n{listed}"
-        )
+def verify_pictures(references: ReferenceSet) -> None:
+    """Refuse photos and selfies whose bytes are not those that their hash names; they are read side by side."""
+    photos = [(photo.sha256, photo.path, photo.name) for photo in references.photos]
+    selfies = [(selfie.sha256, selfie.path, selfie.identity) for selfie in references.selfies]
+    for kind, pictures in (("photos", photos), ("selfies", selfies)):
+        with ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 2)) as pool:
+            hashes = list(pool.map(_sha256, (path for _, path, _ in pictures)))
+        wrong = [
+            f"  {name}: {path}" for (sha256, path, name), found in zip(pictures, hashes, strict=True) if found != sha256
+        ]
+        if wrong:
+            listed = "\n".join(wrong)
+            raise ReferenceSetError(
+                f"frozen set {references.name}: {len(wrong)} of {len(pictures)} {kind} are missing or changed:\n"
+                f"{listed}"
+            )
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -8,8 +8,8 @@ Groups are formed by joining photos in this order:
 1. photos that were imported as one group (`group` in the index), neighbours by hash;
 2. bursts: photos of one camera, at most `BURST_SECONDS` after the burst's first one, neighbours in time;
 3. photos that share a runner, the pairs with most shared runners first, then by hash. A runner is the identity of a
-   face, `anonymous_N` included, or a complete number of a scored bib. Where links tie a number to one identity, both
-   are the same runner.
+   face, `anonymous_N` included, somebody of whom is said that they are in the photo, or a complete number of a scored
+   bib. Where links tie a number to one identity, both are the same runner.
 
 A tie that would make a group larger than `largest_group` is cut and counted: photos with several runners would
 otherwise join a whole race. Groups only grow, so a tie that is cut once would be cut at any later time too.
@@ -217,8 +217,9 @@ def _runners(contents: Contents, photos: Sequence[str]) -> Iterator[set[str]]:
     whose = _wearers(contents)
     for photo in photos:
         bibs = contents.bibs.photos.get(photo, NO_BIBS).boxes
-        faces = contents.faces.photos.get(photo, NO_FACES).boxes
-        names = {f"name {box.identity}" for box in faces if box.identity and box.scope != FaceScope.EXCLUDE}
+        faces = contents.faces.photos.get(photo, NO_FACES)
+        names = {f"name {box.identity}" for box in faces.boxes if box.identity and box.scope != FaceScope.EXCLUDE}
+        names.update(f"name {name}" for name in faces.people or ())
         for box in bibs:
             if box.number and box.scope in _SCORED and is_complete(box.number):
                 number = box.number.strip()

@@ -31,9 +31,11 @@ from harness.references.files import (
     LinkPairs,
     PhotoFile,
     PhotoIndex,
+    Selfies,
 )
 from harness.references.labels import know_names, leave_links_open
-from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, stored_photos
+from harness.references.photo_files import FOLDER, SELFIES, CopiedPhoto, copy_photo, stored_photos
+from harness.references.selfies import ImportedSelfie, copy_selfie, enter_selfie
 from harness.references.splitting import learn_captures, split_new
 from harness.references.store import LabelStore
 from harness.references.tracing import imported
@@ -45,8 +47,9 @@ _SUFFIX, _LOCK_SUFFIX = ".new", ".lock"
 class ImportedPhoto:
     """One photo of a source. `where` names its record in errors; `sha256` is what the source says its content is.
 
-    A dimension that the source does not speak about is None, which is not the same as labelled and empty. Photos of one
-    `group` belong together, as the source says. Links may be `links_open`: begun, and not done.
+    A dimension that the source does not speak about is None, which is not the same as labelled and empty; who is in the
+    photo, wherever, is `people` of `faces`. Photos of one `group` belong together, as the source says. Links may be
+    `links_open`: begun, and not done.
     """
 
     path: Path
@@ -68,17 +71,20 @@ class ImportedSet:
 
     photos: tuple[ImportedPhoto, ...]
     identities: FaceIdentities = field(default_factory=FaceIdentities)
+    selfies: tuple[ImportedSelfie, ...] = ()
 
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What an import brought."""
+    """What an import brought. `people` are those of whom it says that they are in a photo, wherever."""
 
     photos: int
     new_photos: int
     bibs: int
     faces: int
     links: int
+    people: int
+    selfies: int
 
 
 def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
@@ -86,15 +92,20 @@ def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
     try:
         with workspace(store.root) as beside:
             copied = [_copied(beside, photo) for photo in track(source.photos, "copying photos")]
+            selfies = [(selfie, copy_selfie(beside, selfie)) for selfie in track(source.selfies, "copying selfies")]
             with store.edit() as draft:
                 learn_captures(draft, store.root)
                 known = set(draft.file(PhotoIndex).photos)
                 for photo, copy in zip(source.photos, copied, strict=True):
                     _enter(draft, photo, copy)
+                for selfie, sha256 in selfies:
+                    enter_selfie(draft, selfie, sha256)
                 _enter_identities(draft, source, known)
                 given = {copy.sha256 for photo, copy in zip(source.photos, copied, strict=True) if photo.split}
                 split_new(draft, store.root, {copy.sha256 for copy in copied} - known - given)
-                _move(beside / FOLDER, store.root)
+                _refuse_both(draft, store.root)
+                _move(beside, store.root, FOLDER)
+                _move(beside, store.root, SELFIES)
     finally:
         with contextlib.suppress(OSError):
             store.root.rmdir()  # nothing in it: the import failed, and made it
@@ -104,6 +115,8 @@ def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
         bibs=sum(len(photo.bibs.boxes) for photo in source.photos if photo.bibs),
         faces=sum(len(photo.faces.boxes) for photo in source.photos if photo.faces),
         links=sum(len(photo.links) for photo in source.photos if photo.links),
+        people=len({name for photo in source.photos if photo.faces for name in photo.faces.people or ()}),
+        selfies=len({sha256 for _, sha256 in selfies}),
     )
 
 
@@ -117,14 +130,28 @@ def _copied(beside: Path, photo: ImportedPhoto) -> CopiedPhoto:
     return copied
 
 
-def _move(copies: Path, root: Path) -> None:
-    """Photos to their place; one that is there already is the same, by its name."""
-    stored = stored_photos(root)
-    (root / FOLDER).mkdir(exist_ok=True)
-    for copy in copies.iterdir() if copies.is_dir() else ():
+def _refuse_both(draft: Draft, root: Path) -> None:
+    """Refuse a picture that is a photo and a selfie: it would find itself."""
+    photos, selfies = draft.by_now(PhotoIndex).photos, draft.by_now(Selfies).photos
+    if both := photos.keys() & selfies.keys():
+        name = photos[min(both)].names[0]
+        raise ReferenceSetError(
+            f"{root / Selfies.FILE_NAME}: photos.{min(both)}: {name} is a photo of the set, and as a selfie of "
+            f"{selfies[min(both)]} would find itself; nothing was imported"
+        )
+
+
+def _move(beside: Path, root: Path, folder: str) -> None:
+    """Pictures to their place; one that is there already is the same, by its name."""
+    copies = list(stored_photos(beside, folder).values())
+    if not copies:
+        return
+    stored = stored_photos(root, folder)
+    (root / folder).mkdir(exist_ok=True)
+    for copy in copies:
         if copy.stem not in stored:
-            copy.rename(root / FOLDER / copy.name)
-    sync_folder(root / FOLDER)
+            copy.rename(root / folder / copy.name)
+    sync_folder(root / folder)
 
 
 def _enter(draft: Draft, photo: ImportedPhoto, copied: CopiedPhoto) -> None:
@@ -139,6 +166,8 @@ def _enter(draft: Draft, photo: ImportedPhoto, copied: CopiedPhoto) -> None:
         draft.put(PhotoIndex, copied.sha256, record.model_copy(update={"group": photo.group}))
     _enter_labels(draft, BibGroundTruth, photo, copied.sha256, photo.bibs, BibLabels())
     _enter_labels(draft, FaceGroundTruth, photo, copied.sha256, photo.faces, FaceLabels())
+    if photo.faces is not None and photo.faces.people is not None:
+        _enter_people(draft, photo, copied.sha256, photo.faces.people)
     if _enter_labels(draft, BibFaceLinks, photo, copied.sha256, photo.links, None):
         leave_links_open(draft, copied.sha256, photo.links_open)
 
@@ -151,23 +180,52 @@ def _enter_labels(
         return False
     before = draft.record(kind, sha256)
     if _bare(before) == _bare(labels):
+        _adopt_ids(draft, kind, sha256, labels)
         return False  # they are there, and know where they came from
-    if before not in (None, untouched):
+    if isinstance(labels, FaceLabels) and labels.people is not None and _bare(labels) == untouched:
+        return False  # it says who is there, and nothing about faces
+    if _bare(before) not in (None, untouched):
         raise ReferenceSetError(
             f"{photo.where}: the photo {sha256[:12]} ({photo.path.name}) has other labels in {kind.FILE_NAME} already; "
             "nothing was imported"
         )
+    if isinstance(labels, FaceLabels):
+        labels = labels.model_copy(update={"people": before.people if before else None})
     draft.put(kind, sha256, imported(labels) if isinstance(labels, BibLabels | FaceLabels) else labels)
     return True
 
 
 def _bare(labels: Any) -> Any:
+    """What labels say about boxes."""
+    if isinstance(labels, FaceLabels):
+        labels = labels.model_copy(update={"people": None})
     return labels.bare() if isinstance(labels, BibLabels | FaceLabels) else labels
+
+
+def _adopt_ids(draft: Draft, kind: type[PhotoFile], sha256: str, labels: Any) -> None:
+    """Give boxes that are there and have no id the ids of the same boxes of a source, which may name them."""
+    before = draft.record(kind, sha256)
+    if isinstance(labels, BibLabels | FaceLabels) and not any(box.id for box in before.boxes):
+        ids = zip(before.boxes, labels.boxes, strict=True)
+        boxes = [box.model_copy(update={"id": source.id}) for box, source in ids]
+        draft.put(kind, sha256, before.model_copy(update={"boxes": boxes}))
+
+
+def _enter_people(draft: Draft, photo: ImportedPhoto, sha256: str, people: list[str]) -> None:
+    before: FaceLabels = draft.record(FaceGroundTruth, sha256) or FaceLabels()
+    if before.people is not None and set(before.people) != set(people):
+        raise ReferenceSetError(
+            f"{photo.where}: the photo {sha256[:12]} ({photo.path.name}) says already that other people are in it: "
+            f"{', '.join(before.people) or 'nobody'}; nothing was imported"
+        )
+    if before.people is None:
+        draft.put(FaceGroundTruth, sha256, before.model_copy(update={"people": people}))
 
 
 def _enter_identities(draft: Draft, source: ImportedSet, known: Collection[str]) -> None:
     used = (box.identity for photo in source.photos if photo.faces for box in photo.faces.boxes)
-    know_names(draft, [*source.identities.names, *used])
+    said = (name for photo in source.photos if photo.faces for name in photo.faces.people or ())
+    know_names(draft, [*source.identities.names, *used, *said, *(selfie.identity for selfie in source.selfies)])
     for name in ("must_link", "cannot_link"):
         before: list[list[str]] = draft.head(FaceIdentities, name)
         new = [group for group in getattr(source.identities, name) if group not in before]

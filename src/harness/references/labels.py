@@ -8,7 +8,7 @@ What follows from a save is in the same transaction: links follow their boxes, n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from harness.base.checks import first_error
 from harness.base.disk import sync_folder
 from harness.base.errors import InvalidEditError, UnknownPhotoError
+from harness.references.constraints import Face, without_faces
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.references.drafts import Draft
 from harness.references.files import (
@@ -128,7 +129,7 @@ def save_bib_tags(store: LabelStore, photo: str, tags: Sequence[BibPhotoTag], ba
     """Set the photo's tags about bibs, and leave its boxes alone."""
     with _edit(store, photo) as draft:
         before: BibLabels = draft.record(BibGroundTruth, photo) or NO_BIBS
-        labels = BibLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags))
+        labels = before.model_copy(update={"tags": list(tags)})
         _put(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
 
 
@@ -136,8 +137,22 @@ def save_face_tags(store: LabelStore, photo: str, tags: Sequence[FacePhotoTag], 
     """Set the photo's tags about faces, and leave its boxes alone."""
     with _edit(store, photo) as draft:
         before: FaceLabels = draft.record(FaceGroundTruth, photo) or NO_FACES
-        labels = FaceLabels(labeled=before.labeled, boxes=before.boxes, tags=list(tags))
+        labels = before.model_copy(update={"tags": list(tags)})
         _put(store.root, draft, photo, labels, based_on, range(len(before.boxes)))
+
+
+def save_people(store: LabelStore, photo: str, people: Sequence[str] | None, based_on: Revisions) -> None:
+    """Say who is in a photo, wherever their faces are, and leave its boxes alone; None takes back what was said."""
+    with _edit(store, photo) as draft:
+        before: FaceLabels = draft.record(FaceGroundTruth, photo) or NO_FACES
+        told = {**before.model_dump(mode="json"), "people": None if people is None else list(people)}
+        try:
+            labels = FaceLabels.model_validate(told)
+        except ValidationError as error:
+            raise InvalidEditError(f"photo {photo}: {first_error(error)}") from error
+        if is_new(store.root, draft, photo, based_on, FaceGroundTruth, labels):
+            draft.put(FaceGroundTruth, photo, labels)
+            know_names(draft, labels.people or ())
 
 
 def save_identity(store: LabelStore, photo: str, face: int, identity: str | None, based_on: Revisions) -> None:
@@ -167,7 +182,8 @@ def next_anonymous(names: Iterable[str]) -> str:
 
 
 def reset_labels(store: LabelStore) -> Path:
-    """Take all labels and links away; photos, splits, names and suggestions stay. Returns the backup's folder."""
+    """Take all labels, links and constraints away; photos, selfies, splits, names and suggestions stay. Returns the
+    backup's folder."""
     store.contents()  # refuses a folder that is no reference set
     backup = store.root / "backups" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     with store.edit() as draft:
@@ -178,6 +194,7 @@ def reset_labels(store: LabelStore) -> Path:
             write_file(backup, draft.file(kind))
             for photo in draft.file(kind).photos:
                 draft.put(kind, photo, None)
+        draft.put_head(FaceIdentities, must_link=[], cannot_link=[], identities_labeled=None)
         sync_folder(backup.parent)
     return backup
 
@@ -200,19 +217,31 @@ def _edit(store: LabelStore, photo: str) -> Iterator[Draft]:
 def _put(
     root: Path, draft: Draft, photo: str, labels: BibLabels | FaceLabels, based_on: Revisions, origins: Origins | None
 ) -> None:
-    """Set the labels of one dimension; what follows from that, too."""
+    """Set the labels of one dimension; what follows from that, too. Who is in the photo stays as it was said."""
     is_bibs = isinstance(labels, BibLabels)
     kind = BibGroundTruth if is_bibs else FaceGroundTruth
+    before, pairs = draft.record(kind, photo), draft.record(BibFaceLinks, photo) or []
+    if isinstance(labels, FaceLabels):
+        labels = labels.model_copy(update={"people": before.people if before else None})
     if not is_new(root, draft, photo, based_on, kind, labels):
         return
-    before, pairs = draft.record(kind, photo), draft.record(BibFaceLinks, photo) or []
     linked = (bib if is_bibs else face for bib, face in pairs)
     moved = destinations(before.boxes if before else [], labels.boxes, origins, linked)
+    if before and before.bare() == labels.bare() and all(old == new for old, new in moved.items()):
+        return
     if pairs:
         draft.put(BibFaceLinks, photo, follow(pairs, moved, None) if is_bibs else follow(pairs, None, moved))
     draft.put(kind, photo, traced(photo, labels, before, moved, draft.file(Suggestions)))
     if isinstance(labels, FaceLabels):
         know_names(draft, (box.identity for box in labels.boxes))
+        gone = [(photo, box.id) for place, box in enumerate(before.boxes if before else ()) if place not in moved]
+        drop_constraints(draft, [(photo, id) for photo, id in gone if id])
+
+
+def drop_constraints(draft: Draft, faces: Collection[Face]) -> None:
+    """Take away what is said about faces that are gone being one person or two."""
+    if faces:
+        draft.put_head(FaceIdentities, **without_faces(draft.by_now(FaceIdentities), faces))
 
 
 def _check_positions(draft: Draft, photo: str, pairs: LinkPairs) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from PIL import Image as Pillow
 
 FOLDER = "photos"
+#: Pictures that people search with lie apart.
+SELFIES = "selfies"
 #: What counts as a photo when a folder is walked; other files are passed over.
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"})
 #: The EXIF tag that says which way up a picture is.
@@ -56,18 +58,19 @@ def find_photos(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def stored_photos(root: Path) -> dict[str, Path]:
-    """Where the photos of a reference set lie: hash -> file. The names are believed; reading a photo checks them."""
-    folder = root / FOLDER
+def stored_photos(root: Path, folder_name: str = FOLDER) -> dict[str, Path]:
+    """Where the photos of a reference set lie, or its selfies: hash -> file. The names are believed; reading a photo
+    checks them."""
+    folder = root / folder_name
     return {path.stem: path for path in folder.iterdir() if path.name[0] != "."} if folder.is_dir() else {}
 
 
-def copy_photo(root: Path, path: Path, content: bytes | None = None) -> CopiedPhoto:
+def copy_photo(root: Path, path: Path, content: bytes | None = None, folder: str = FOLDER) -> CopiedPhoto:
     """Put a copy of a photo into a reference set, once it has proved readable. Who indexes it syncs the folder."""
     content = read_bytes(path) if content is None else content
     sha256 = hashlib.sha256(content).hexdigest()
     width, height = upright(path, content).size
-    target = root / FOLDER / f"{sha256}{path.suffix.lower()}"
+    target = root / folder / f"{sha256}{path.suffix.lower()}"
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.is_file() or target.stat().st_size != len(content):
         replace_file(target, content)

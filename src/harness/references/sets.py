@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import ReferenceSetError
+from harness.references.constraints import NO_CONSTRAINTS, Constraints, Face, FaceGroups
 from harness.references.contents import NO_BIBS, NO_FACES, Contents, read_contents
-from harness.references.files import BoxOrigin
+from harness.references.files import BoxOrigin, Selfies
 from harness.references.groups import Grouping, Groups, GroupSummary, groups_of
-from harness.references.photo_files import FOLDER, stored_photos
+from harness.references.photo_files import FOLDER, SELFIES, stored_photos
 from harness.references.store import LabelStore
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, Split
 
@@ -21,7 +22,8 @@ from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, Split
 class ReferencePhoto:
     """One photo and what people said about it. `links` is None where nobody labelled them. Photos of one `group` show
     the same runners or moments and are no independent samples; a photo without one is its own. Where its boxes came
-    from stands beside them, None where nobody knows."""
+    from stands beside them, None where nobody knows, and so do the ids of its faces, None for those of older files.
+    `people` are those who are in the photo, where that is said without saying where."""
 
     sha256: str
     name: str
@@ -37,6 +39,8 @@ class ReferencePhoto:
     group: str = ""
     bib_origins: tuple[BoxOrigin | None, ...] = ()
     face_origins: tuple[BoxOrigin | None, ...] = ()
+    face_ids: tuple[str | None, ...] = ()
+    people: tuple[str, ...] | None = None
 
     @property
     def labels(self) -> PhotoLabels:
@@ -47,7 +51,17 @@ class ReferencePhoto:
             links=self.links,
             bib_tags=self.bib_tags,
             face_tags=self.face_tags,
+            people=self.people,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Selfie:
+    """A picture that somebody searches with. It is no photo of the set, and its person may be in none."""
+
+    sha256: str
+    path: Path
+    identity: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +78,9 @@ class ReferenceSet:
     """The photos that a run evaluates. The digest changes when a photo, a label or the selection changes.
 
     `known` are all photos of the set, those of other splits included; `groups` is None where each photo is its own;
-    `root` is the folder that the set is in.
+    `root` is the folder that the set is in. `identities_labeled` says that faces without a name were looked at and are
+    seen once. Faces of a group in `must_link` are one person, those of a group in `cannot_link` are all different ones;
+    each is a photo's hash and a box's id. `selfies` are all that the set has, whichever photos are selected.
     """
 
     name: str
@@ -74,6 +90,10 @@ class ReferenceSet:
     known: tuple[KnownPhoto, ...] = ()
     groups: GroupSummary | None = None
     root: Path = Path()
+    identities_labeled: bool = False
+    must_link: FaceGroups = ()
+    cannot_link: FaceGroups = ()
+    selfies: tuple[Selfie, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +139,35 @@ def select(contents: Contents, root: Path, name: str, split: str, groups: Groups
     known = tuple(KnownPhoto(key, tuple(item.names), item.split) for key, item in contents.index.photos.items())
     splits = {photo.sha256: photo.split for photo in known}
     summary = GroupSummary.of(groups, (photo.sha256 for photo in photos), splits)
-    return ReferenceSet(name, split, tuple(photos), digest(photos), known, summary, root)
+    labeled = bool(contents.identities.identities_labeled)
+    constraints = contents.constraints(root).within({photo.sha256 for photo in photos})
+    selfies = _selfies(contents, root)
+    return ReferenceSet(
+        name=name,
+        split=split,
+        photos=tuple(photos),
+        digest=digest(photos, labeled, constraints, selfies),
+        known=known,
+        groups=summary,
+        root=root,
+        identities_labeled=labeled,
+        must_link=constraints.must_link,
+        cannot_link=constraints.cannot_link,
+        selfies=selfies,
+    )
+
+
+def _selfies(contents: Contents, root: Path) -> tuple[Selfie, ...]:
+    """The selfies in the order of their hashes. One that is a photo of the set would find itself."""
+    if twice := contents.selfies.photos.keys() & contents.index.photos.keys():
+        raise ReferenceSetError(
+            f"{root / Selfies.FILE_NAME}: photos.{min(twice)}: is a photo of the set as well, and would find itself"
+        )
+    stored = stored_photos(root, SELFIES)
+    return tuple(
+        Selfie(sha256, stored.get(sha256, root / SELFIES / sha256), identity)
+        for sha256, identity in sorted(contents.selfies.photos.items())
+    )
 
 
 def labels_of(contents: Contents, sha256: str) -> PhotoLabels:
@@ -146,16 +194,34 @@ def _reference_photo(contents: Contents, sha256: str, path: Path, group: str = "
         group=group,
         bib_origins=tuple(box.origin for box in bib.boxes),
         face_origins=tuple(box.origin for box in face.boxes),
+        face_ids=tuple(box.id for box in face.boxes),
+        people=None if face.people is None else tuple(face.people),
     )
 
 
-def digest(photos: Iterable[ReferencePhoto]) -> str:
-    """SHA-256 over every photo's hash and labels in hash order, whatever the files are called and wherever they lie.
+def digest_of(references: ReferenceSet, photos: Sequence[ReferencePhoto]) -> str:
+    """The digest that a set has where only these of its photos are selected."""
+    constraints = Constraints(references.must_link, references.cannot_link)
+    inside = constraints.within({photo.sha256 for photo in photos})
+    return digest(photos, references.identities_labeled, inside, references.selfies)
 
-    The fields are named one by one: a frozen set must keep its digest when a class gets a new field.
+
+def digest(
+    photos: Iterable[ReferencePhoto],
+    identities_labeled: bool = False,
+    constraints: Constraints = NO_CONSTRAINTS,
+    selfies: Iterable[Selfie] = (),
+) -> str:
+    """SHA-256 over every photo's hash and labels in hash order, whatever the files are called and wherever they lie;
+    and over what is said of the set as a whole.
+
+    The fields are named one by one: a frozen set must keep its digest when a class gets a new field. What a set of an
+    older version does not say is left out, so that such a set keeps its digest, too. Ids of boxes are names, and count
+    by the face that they name.
     """
-    total = hashlib.sha256()
+    total, places = hashlib.sha256(), dict[Face, int]()
     for photo in sorted(photos, key=lambda photo: photo.sha256):
+        places |= {(photo.sha256, id): place for place, id in enumerate(photo.face_ids) if id}
         record = [
             photo.sha256,
             photo.split,
@@ -167,5 +233,16 @@ def digest(photos: Iterable[ReferencePhoto]) -> str:
             list(photo.face_tags),
             None if photo.links is None else [[link.bib_index, link.face_index] for link in photo.links],
         ]
-        total.update(json.dumps(record).encode())
+        said = [] if photo.people is None else [sorted(photo.people)]
+        total.update(json.dumps(record + said).encode())
+    whole = {
+        "identities_labeled": identities_labeled,
+        "selfies": sorted([selfie.sha256, selfie.identity] for selfie in selfies),
+        **{
+            name: sorted(sorted([face[0], places[face]] for face in group) for group in groups)
+            for name, groups in vars(constraints).items()
+        },
+    }
+    if any(whole.values()):
+        total.update(json.dumps(whole, sort_keys=True).encode())
     return total.hexdigest()

@@ -21,7 +21,8 @@ _ORIGINS = ("drawn", "accepted", "edited", "imported", "unknown")
 
 @dataclass(frozen=True)
 class Stats:
-    """Counts of photos, unless the name says otherwise. Scopes, box tags, identities and origins count boxes.
+    """Counts of photos, unless the name says otherwise. Scopes, box tags, identities and origins count boxes; `people`
+    counts the photos that somebody is said to be in, `selfies` the pictures that they search with, by name.
 
     `review` are the photos, hash -> name, that an older rule took for complete and that nobody called done.
     `cross_checks` are labels that are hard to believe together.
@@ -42,6 +43,8 @@ class Stats:
     links: int
     known_names: int
     identities: Counts
+    people: Counts
+    selfies: Counts
     groups: dict[str, Any]
     review: dict[str, str]
     cross_checks: tuple[Finding, ...]
@@ -66,7 +69,7 @@ def _count(contents: Contents, groups: Groups) -> Stats:
         photos=len(photos),
         splits=_in_order((record.split for record in photos.values()), (Split.ITERATION, Split.HOLDOUT)),
         states=_in_order((item.state for item in done), State),
-        done={name: sum(getattr(item, name) for item in done) for name in ("bibs", "faces", "links")},
+        done={name: sum(getattr(item, name) for item in done) for name in ("bibs", "faces", "links", "people")},
         bib_boxes=len(bib_boxes),
         bib_scopes=_in_order((box.scope for box in bib_boxes), BibScope),
         bib_numbers=len({box.number for box in bib_boxes if box.number}),
@@ -78,6 +81,8 @@ def _count(contents: Contents, groups: Groups) -> Stats:
         links=sum(len(contents.links.photos.get(photo, ())) for photo in photos),
         known_names=len(contents.identities.names),
         identities=_by_count(box.identity for box in face_boxes if box.identity),
+        people=_by_count(name for labels in faces for name in labels.people or ()),
+        selfies=_by_count(contents.selfies.photos.values()),
         groups=asdict(GroupSummary.of(groups, photos, splits)) | {"joined": dict(groups.joined)},
         review={photo: photos[photo].names[0] for photo, item in zip(photos, done, strict=True) if item.review},
         cross_checks=cross_check(contents),

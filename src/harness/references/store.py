@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.disk import sync_folder, write_atomically
-from harness.base.errors import ReferenceSetError
+from harness.base.errors import InvalidEditError, ReferenceSetError
 from harness.base.locks import file_lock
+from harness.references.constraints import read_constraints
 from harness.references.contents import (
     NO_BIBS,
     NO_FACES,
@@ -33,6 +34,7 @@ from harness.references.files import (
     BibGroundTruth,
     F,
     FaceGroundTruth,
+    FaceIdentities,
     LabelFile,
     PhotoFile,
     PhotoIndex,
@@ -48,6 +50,7 @@ _HEAD_BYTES = 64
 
 #: The files that must agree with each other.
 _LINKED = (BibGroundTruth, FaceGroundTruth, BibFaceLinks)
+_CONSTRAINED = (FaceGroundTruth, FaceIdentities)
 
 _FileKey = tuple[int, int, int, bytes]
 
@@ -67,7 +70,7 @@ class LabelStore:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._loaded: dict[type[LabelFile], _Loaded] = {}
-        self._links_checked = False
+        self._agreed = False
 
     def contents(self) -> Contents:
         """All labels as of now."""
@@ -105,9 +108,10 @@ class LabelStore:
 
     def _contents(self) -> Contents:
         contents = load_contents(self._load)
-        if not self._links_checked:
+        if not self._agreed:
             check_links(self.root, contents)
-            self._links_checked = True
+            contents.constraints(self.root)
+            self._agreed = True
         return contents
 
     @contextmanager
@@ -144,6 +148,8 @@ class LabelStore:
         for photo in {photo for patch in patches if patch.kind in _LINKED for photo in patch.photos}:
             bibs, faces, pairs = (draft.record(kind, photo) for kind in _LINKED)
             check_photo_links(self.root, photo, bibs or NO_BIBS, faces or NO_FACES, pairs or [])
+        if any(patch.kind in _CONSTRAINED for patch in patches):
+            self._check_constraints(draft)
         if len(patches) < 2:
             self._apply(patches)
             return
@@ -155,6 +161,15 @@ class LabelStore:
                 self._remove_journal()  # nothing has happened yet: the edit failed, and is not done later
             raise
         self._remove_journal()
+
+    def _check_constraints(self, draft: Draft) -> None:
+        """Refuse an edit after which constraints would name a face that is gone, or contradict each other."""
+        try:
+            read_constraints(
+                self.root, draft.by_now(FaceIdentities), lambda photo: draft.record(FaceGroundTruth, photo)
+            )
+        except ReferenceSetError as error:
+            raise InvalidEditError(str(error)) from error
 
     def _remove_journal(self) -> None:
         (self.root / _JOURNAL).unlink()
@@ -187,7 +202,7 @@ class LabelStore:
         if loaded is None or loaded.key != key:
             loaded = _Loaded(key, decode(path, path.read_bytes(), kind) if key else kind())
             self._loaded[kind] = loaded
-            self._links_checked = self._links_checked and kind not in _LINKED
+            self._agreed = self._agreed and kind not in (*_LINKED, *_CONSTRAINED)
         return loaded
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import orjson
 from pydantic import Field
 
-from harness.references.files import BoxRecord, LinkPairs, PhotoFile, Record, Score, Sha256
+from harness.references.fields import Score, Sha256
+from harness.references.files import BoxRecord, LinkPairs, PhotoFile, Record
 from harness.types import PhotoPrediction
 
 #: From here on, a label box and a suggestion are about the same thing, though a person has drawn it closer.

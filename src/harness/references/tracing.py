@@ -1,12 +1,14 @@
 """Where a box that is saved came from: drawn by a person, a suggestion taken as it was or edited, or an import.
 
 The labelling pages send boxes, not how they were made, so that is told from what is known: which box of the photo each
-one was before, and what was suggested for the photo. A box without a history stays without one.
+one was before, and what was suggested for the photo. A box without a history stays without one. A box that was there
+before keeps its id, and whichever has none gets one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -21,21 +23,47 @@ L = TypeVar("L", BibLabels, FaceLabels)
 
 
 def traced(photo: str, labels: L, before: L | None, moved: Mapping[int, int], suggestions: Suggestions) -> L:
-    """Labels with the origin of each box. `moved` says where the boxes of `before` are now."""
+    """Labels with the origin and the id of each box. `moved` says where the boxes of `before` are now."""
     old = {now: before.boxes[then] for then, now in moved.items()} if before else {}
     ghosts, made_by = _suggested(photo, isinstance(labels, BibLabels), suggestions)
+    ids = _ids((old[place].id if place in old else None for place in range(len(labels.boxes))), before)
     boxes = [
-        box.model_copy(update={"origin": _kept(box, old[place]) if place in old else _found(box, ghosts, made_by)})
+        box.model_copy(
+            update={
+                "origin": _kept(box, old[place]) if place in old else _found(box, ghosts, made_by),
+                "id": ids[place],
+            }
+        )
         for place, box in enumerate(labels.boxes)
     ]
     return labels.model_copy(update={"boxes": boxes})
 
 
 def imported(labels: BibLabels | FaceLabels) -> BibLabels | FaceLabels:
-    """Labels whose boxes say that they were imported, unless they know better."""
+    """Labels whose boxes say that they were imported, unless they know better, and have ids."""
     origin = BoxOrigin(how="imported", at=_now())
     boxes = [box if box.origin else box.model_copy(update={"origin": origin}) for box in labels.boxes]
+    return with_ids(labels.model_copy(update={"boxes": boxes}))
+
+
+def with_ids(labels: BibLabels | FaceLabels) -> BibLabels | FaceLabels:
+    """Labels whose boxes all have an id."""
+    ids = _ids((box.id for box in labels.boxes), labels)
+    boxes = [box.model_copy(update={"id": id}) for box, id in zip(labels.boxes, ids, strict=True)]
     return labels.model_copy(update={"boxes": boxes})
+
+
+def _ids(known: Iterable[str | None], before: BibLabels | FaceLabels | None) -> list[str]:
+    """The ids of boxes, new ones for those without. An id of a box that is gone is not used again."""
+    taken = {box.id for box in before.boxes} if before else set()
+    ids = []
+    for old in known:
+        new = old or secrets.token_hex(4)
+        while old is None and new in taken:
+            new = secrets.token_hex(4)
+        taken.add(new)
+        ids.append(new)
+    return ids
 
 
 def _suggested(photo: str, is_bibs: bool, suggestions: Suggestions) -> tuple[Sequence[Ghost], StageProvenance | None]:

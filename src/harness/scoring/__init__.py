@@ -45,7 +45,6 @@ from harness.scoring.links import LinkScorecard, score_links, tally_links
 from harness.scoring.matching import Matches, match_by_key, match_greedy, match_optimal
 from harness.scoring.numbers import NumberScorecard, NumberStatus, number_status, tally_numbers
 from harness.scoring.pairing import PairedDifference, paired_difference
-from harness.scoring.retrieval import RetrievalScorecard, score_retrieval, tally_retrieval
 from harness.scoring.slices import Slice, slice_bibs, slice_faces
 from harness.scoring.table_readings import CellDiff
 from harness.scoring.table_structure import ComparisonResult, compare_extraction
@@ -95,7 +94,6 @@ __all__ = [
     "Override",
     "PairedDifference",
     "Rate",
-    "RetrievalScorecard",
     "Scorecard",
     "Section",
     "Slice",
@@ -126,7 +124,6 @@ __all__ = [
     "score_clusters",
     "score_faces",
     "score_links",
-    "score_retrieval",
     "shown_sections",
     "similarities",
     "similarity",
@@ -139,7 +136,6 @@ __all__ = [
     "tally_faces",
     "tally_links",
     "tally_numbers",
-    "tally_retrieval",
     "teds",
     "text_sections",
 ]

@@ -29,7 +29,7 @@ from harness.pipeline.identity.constraints import ANY, Constraints
 from harness.pipeline.identity.searching import comparable, neighbours
 from harness.scoring.boxes import Floats, Ints
 from harness.scoring.people import Vectors
-from harness.scoring.retrieval import DIGITS
+from harness.scoring.searching import DIGITS
 
 #: Clocks that tell how close two photos are, each a part of `seconds_apart` ahead of the one before.
 CLOCKS = 4
@@ -75,6 +75,8 @@ class Clustering:
                 f"{faces} vectors, {len(constraints)} photos, {len(hints.numbers)} numbers and {len(hints.seconds)} "
                 "times; expected one of each a face"
             )
+        if not np.isfinite(threshold):
+            raise ValueError(f"threshold {threshold}; expected a similarity")
         pairs = self._pairs(vectors, threshold, hints)
         clusters = _Clusters(vectors, threshold, constraints, _Traits.of(self, hints, comparable(vectors)), pairs)
         for low, high in clusters.merges():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness.scoring.boxes import Floats, Ints
 from harness.scoring.people import Vectors
-from harness.scoring.retrieval import DIGITS
+from harness.scoring.searching import DIGITS
 
 #: Similarities that are computed together; bounds the memory.
 BLOCK = 1 << 23

@@ -37,8 +37,10 @@ def _similarities(figure: Figure, similar: ScoreHistogram, threshold: float) -> 
     kinds = (("one person", similar.genuine, GENUINE, ""), ("two people", similar.impostors, IMPOSTOR, "///"))
     for label, counts, colour, hatch in kinds:
         if total := sum(counts):
-            name, style = f"{label}, {total:,} pairs", {"color": colour, "hatch": hatch, "alpha": 0.65}
-            axes.bar(edges[:-1], np.array(counts) / total, np.diff(edges), align="edge", label=name, **style)
+            shares, name = np.array(counts) / total, f"{label}, {total:,} pairs"
+            bars = axes.bar(edges[:-1], shares, np.diff(edges), align="edge", label=name, color=colour, alpha=0.65)
+            for bar in bars:
+                bar.set_hatch(hatch)
     if np.isfinite(threshold):
         axes.axvline(threshold, color=FAINT, linestyle="--", linewidth=2)
         axes.text(threshold, axes.get_ylim()[1] * 0.94, f" threshold {threshold:.2f}", ha="left", fontsize=9.5)

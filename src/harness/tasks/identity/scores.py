@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from harness.pipeline.identity.recognising import Recogniser
 from harness.scoring.boxes import Ints
 from harness.scoring.cards import Counted, Declaration, ItemCounts
-from harness.scoring.clusters import ClusterScorecard, ClusterTally, tally_clusters
+from harness.scoring.clusters import ClusterScorecard
 from harness.scoring.finding import FindScorecard, FindTally, headline, tally_finding
 from harness.scoring.people import Tallied
+from harness.scoring.people_clusters import tally_clusters
 from harness.scoring.searching import Operating, Search
 from harness.scoring.selfies import SelfieScorecard, SelfieTally, tally_selfies
 from harness.scoring.verification import VerifyScorecard, VerifyTally, tally_verification
@@ -40,7 +41,7 @@ class IdentityScores:
     find: FindTally
     selfie: SelfieTally
     verify: VerifyTally
-    cluster: ClusterTally
+    cluster: Tallied
     operating: Operating
 
     @property

@@ -74,9 +74,11 @@ _ABOUT = {
 
 
 def card_keys(cards: Iterable[str], stages: Mapping[str, str]) -> dict[str, str]:
-    """The stages that each scorecard rests on, in one text. One from outside may look at everything."""
-    about = {name: [stages[what] for what in stages if name in _ABOUT[what]] for name in cards}
-    return {name: " ".join(keys or stages.values()) for name, keys in about.items()}
+    """The stages that each scorecard rests on, in one text. One from outside may look at everything that is predicted
+    for photos."""
+    seen = {what: key for what, key in stages.items() if what in _ABOUT}
+    about = {name: [key for what, key in seen.items() if name in _ABOUT[what]] for name in cards}
+    return {name: " ".join(keys or seen.values()) for name, keys in about.items()}
 
 
 #: Thresholds for when there is nothing to score.

@@ -1,0 +1,131 @@
+"""Search among 100,000 faces, and clusters of them.
+
+*Search* is one query against 100,000 vectors of 128 numbers: beside numpy's own product and partition, which is the
+library that it stands on, and beside faiss-cpu where that is installed. *Clusters* are compared with scipy's average
+link on 5,000 faces, of which all pairs still fit into memory, cut at the same threshold: the result has to be the same.
+Of 100,000 faces, three a photo, the limits are seconds of both cores together, which is at least what a clock on the
+wall shows on two idle cores, and memory of a process that does nothing else.
+
+    scripts/bench identity
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
+
+from bench.measure import best_of, row, show
+from harness.pipeline.identity.clustering import Clustering
+from harness.pipeline.identity.constraints import ANY, Constraints
+from harness.pipeline.identity.searching import Gallery
+from harness.scoring.boxes import Ints
+from harness.scoring.clusters import score_clusters
+from harness.scoring.people import Vectors
+
+FACES, FEWER, DIMENSIONS, A_PERSON, A_PHOTO = 100_000, 5_000, 128, 20, 3
+FOUND, THRESHOLD = 10, 0.4
+SECONDS_LIMIT, MEGABYTES_LIMIT = 60.0, 2000.0
+CLUSTERING = Clustering(neighbours=64, number_weight=0.0, time_weight=0.0, seconds_apart=60.0)
+
+
+def make_faces(faces: int, seed: int = 0) -> tuple[Vectors, Ints]:
+    """Vectors around those of people, and who they are; faces of one person are about .6 similar."""
+    rng = np.random.default_rng(seed)
+    people = rng.normal(size=(faces // A_PERSON, DIMENSIONS)) / np.sqrt(DIMENSIONS)
+    person = rng.integers(0, len(people), faces)
+    vectors = people[person] + 0.8 * rng.normal(size=(faces, DIMENSIONS)) / np.sqrt(DIMENSIONS)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), person
+
+
+def measure() -> list[dict[str, Any]]:
+    """All cases. What the stage costs a face beyond its bare model belongs here as well, as `_stage()`."""
+    return [*_search(), *_few_clusters(), *_many_clusters()]
+
+
+def _search() -> list[dict[str, Any]]:
+    vectors, _ = make_faces(FACES)
+    query, gallery = vectors[0], Gallery.of(vectors)
+
+    def numpy_alone() -> Ints:
+        similar = vectors @ query
+        best: Ints = np.argpartition(similar, FACES - FOUND)[FACES - FOUND :]
+        return best[np.argsort(-similar[best])]
+
+    assert gallery.search(query, most=FOUND).rows.tolist() == numpy_alone().tolist()
+    first, every = "search of 100,000 faces, first 10", "search of 100,000 faces, all above a threshold"
+    ours = best_of(lambda: gallery.search(query, most=FOUND), 200)
+    above = best_of(lambda: gallery.search(query, least=THRESHOLD), 200)
+    rows = [
+        row(first, ours, "numpy alone", best_of(numpy_alone, 200), 1 / 1.2),
+        row(every, above, "numpy alone", best_of(lambda: np.flatnonzero(vectors @ query >= THRESHOLD), 200), 1 / 1.2),
+    ]
+    if find_spec("faiss"):
+        faiss = importlib.import_module("faiss")
+        index = faiss.IndexFlatIP(DIMENSIONS)
+        index.add(vectors)
+        peer = best_of(lambda: index.search(query[None], FOUND), 200)
+        peer_above = best_of(lambda: index.range_search(query[None], THRESHOLD), 200)
+        rows += [
+            row(first, ours, "faiss-cpu", peer, 1 / 1.2),
+            row(every, above, "faiss-cpu", peer_above, 1 / 1.2),
+        ]
+    return rows
+
+
+def _few_clusters() -> list[dict[str, Any]]:
+    vectors, _ = make_faces(FEWER)
+    alone = Constraints(np.full(FEWER, ANY))
+
+    def plain() -> Any:
+        return fcluster(linkage(pdist(vectors, "cosine"), "average"), 1 - THRESHOLD, "distance")
+
+    ours, peer = CLUSTERING.cluster(vectors, THRESHOLD, alone), plain()
+    compared = score_clusters(peer.astype(np.int64), ours)
+    assert compared.pair_fp == compared.pair_fn == 0, "the clusters are not those of scipy"
+    seconds = best_of(lambda: CLUSTERING.cluster(vectors, THRESHOLD, alone), 3)
+    return [row("clusters of 5,000 faces", seconds, "scipy's average link", best_of(plain, 3), 1)]
+
+
+def _many_clusters() -> list[dict[str, Any]]:
+    done = subprocess.run([sys.executable, "-m", "bench.identity", "child"], check=True, stdout=subprocess.PIPE)
+    told = json.loads(done.stdout)
+    assert told["bcubed_f1"] > 0.95, told
+    memory = row("clusters of 100,000 faces: memory", told["megabytes"], "limit", MEGABYTES_LIMIT, 1)
+    return [
+        row("clusters of 100,000 faces", told["seconds"], "limit", SECONDS_LIMIT, 1),
+        {**memory, "unit": "M"},
+    ]
+
+
+def _child() -> dict[str, float]:
+    """Cluster the large set in this process."""
+    vectors, person = make_faces(FACES)
+    constraints = Constraints(np.random.default_rng(1).permutation(FACES) // A_PHOTO)
+    start, wall = time.process_time(), time.perf_counter()
+    clusters = CLUSTERING.cluster(vectors, THRESHOLD, constraints)
+    seconds, wall_seconds = time.process_time() - start, time.perf_counter() - wall
+    # Not ru_maxrss: a child takes over the peak of the process that started it.
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return {
+        "seconds": seconds,
+        "wall_seconds": wall_seconds,
+        "megabytes": int(peak.split()[1]) / 1024,
+        "bcubed_f1": score_clusters(person, clusters).bcubed_f1,
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["child"]:
+        print(json.dumps(_child()))
+    else:
+        show(measure())
