@@ -95,7 +95,8 @@ class TestReasons:
         assert first.face == pytest.approx(0.6, abs=1e-6)
         # The average of the picture and the linked face lies half way between them.
         assert first.linked == pytest.approx(math.cos(math.acos(0.6) / 2), abs=1e-6)
-        assert (second.face, second.at) == (pytest.approx(1), 1)
+        assert second.face == pytest.approx(1)
+        assert second.at == 1
         assert (third.face, third.linked, third.at) == (None, None, None)
         assert found.numbers_given
 

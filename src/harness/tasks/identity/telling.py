@@ -34,9 +34,9 @@ def headline(found: Found) -> str:
 
 
 def notes(found: Found) -> list[str]:
-    """Which face and which number were searched with, and at which threshold; one that is in doubt is a warning."""
-    told = threshold_words(found.gallery.threshold)
-    return [*_selfie(found), *_number(found), *([told] if found.gallery.threshold.measurable else [])]
+    """Which face and which number were searched with, and at which threshold."""
+    threshold = found.gallery.threshold
+    return [*_selfie(found), *_number(found), *([threshold_words(threshold)] if threshold.exists else [])]
 
 
 def _selfie(found: Found) -> list[str]:
@@ -82,7 +82,7 @@ def threshold_words(threshold: Threshold) -> str:
 def warnings(found: Found) -> list[str]:
     """What makes the answer less than it should be."""
     gallery = found.gallery
-    told = [] if gallery.threshold.measurable else [threshold_words(gallery.threshold)]
+    told = [] if gallery.threshold.exists else [threshold_words(gallery.threshold)]
     if gallery.failed:
         told.append(f"{counted(len(gallery.failed), 'photo')} could not be searched: {_first(gallery.failed)}")
     return told
