@@ -448,20 +448,20 @@ class TestSlices:
         world.appears(person, world.photo(read=["12"]), bib_labeled=True)
         found = {each.metric: (each.found, each.total) for each in find(world).slices}
         expected = {
-            "face_below_24_px": (0, 1),
-            "face_24_to_40_px": (1, 2),
-            "face_40_to_80_px": (0, 1),
-            "face_from_80_px": (2, 2),
+            "face_0_24px": (0, 1),
+            "face_24_40px": (1, 2),
+            "face_40_80px": (0, 1),
+            "face_80px_up": (2, 2),
         }
         ways = ("selfie", "both")
-        assert found == {f"slice/find_by_{way}_recall_{tag}": n for way in ways for tag, n in expected.items()}
+        assert found == {f"slice/{way}_recall_{tag}": n for way in ways for tag, n in expected.items()}
 
     @given(seeds)
     @settings(max_examples=30, deadline=None)
     def test_they_add_up_to_the_pairs_with_a_labelled_face(self, seed: int) -> None:
         evidence = random_world(seed).evidence()
         tally = tally_finding(Search(evidence), HALF)
-        assert sum(each.total for each in tally.slices if each.scorecard == "find_by_both") <= card_of(tally).both_asked
+        assert sum(each.total for each in tally.slices if each.scorecard == "both") <= card_of(tally).both_asked
         for each in tally.slices:
             assert each.interval is not None
             assert each.interval.low - 1e-9 <= each.recall <= each.interval.high + 1e-9

@@ -58,10 +58,10 @@ CAUSES = (
 )
 #: Heights of faces in pixels: from, below, and what such faces are called.
 HEIGHTS = (
-    (0.0, 24.0, "face_below_24_px"),
-    (24.0, 40.0, "face_24_to_40_px"),
-    (40.0, 80.0, "face_40_to_80_px"),
-    (80.0, np.inf, "face_from_80_px"),
+    (0.0, 24.0, "face_0_24px"),
+    (24.0, 40.0, "face_24_40px"),
+    (40.0, 80.0, "face_40_80px"),
+    (80.0, np.inf, "face_80px_up"),
 )
 _GATES: Mapping[str, Gating] = {"by_selfie": "judged", "by_both": "judged", "by_both_precision": "judged"}
 
@@ -240,7 +240,7 @@ def _slices(evidence: Evidence, way: str, shares: Floats) -> tuple[Slice, ...]:
             sides[tag] = sum_by(person, shares[here], people), sum_by(person, here[here], people)
     spread = rate_intervals(sides, evidence.groups, dict.fromkeys(sides, AVERAGE))
     return tuple(
-        Slice(f"find_by_{way}", tag, float(above.sum()), int(below.sum()), spread[tag])
+        Slice(way, tag, float(above.sum()), int(below.sum()), spread[tag])
         for tag, (above, below) in sides.items()
     )
 

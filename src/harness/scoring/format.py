@@ -181,4 +181,4 @@ def _counts(card: Counted, section: Section) -> str:
 
 
 def _number(count: Count) -> str:
-    return f"{count:g}" if count != int(count) else str(int(count))
+    return f"{round(count, 2):g}" if count != int(count) else str(int(count))

@@ -112,9 +112,9 @@ def _wearers(photos: Sequence[ReferencePhoto]) -> dict[str, str]:
     found: dict[str, set[str]] = defaultdict(set)
     for photo in photos:
         for link in photo.links or ():
-            number, name = photo.bibs[link.bib_index].number, photo.faces[link.face_index].identity
-            if name and is_complete(number):
-                found[str(number).strip()].add(name)
+            number, face = photo.bibs[link.bib_index].number, photo.faces[link.face_index]
+            if face.identity and face.scope != FaceScope.EXCLUDE and is_complete(number):
+                found[str(number).strip()].add(face.identity)
     return {number: min(names) for number, names in found.items() if len(names) == 1}
 
 
