@@ -24,6 +24,8 @@ FOLDER = "photos"
 SELFIES = "selfies"
 #: What counts as a photo when a folder is walked; other files are passed over.
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"})
+#: What Pillow calls the formats of these names; a phone's pictures of several views (MPO) are JPEG files.
+_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP")
 #: The EXIF tag that says which way up a picture is.
 _ORIENTATION = 0x0112
 #: Its values for a picture that is stored lying on its side.
@@ -91,6 +93,16 @@ def size_on_disk(path: Path) -> tuple[int, int]:
     except OSError as error:
         raise PhotoError(f"{path}: cannot be read: {error.strerror}") from error
     return (height, width) if orientation in _LYING else (width, height)
+
+
+def check_format(path: Path, content: bytes) -> None:
+    """Refuse bytes that are in no format of photos. Pillow knows many more, and starts programs to read some."""
+    from PIL import Image as Pillow
+
+    try:
+        Pillow.open(io.BytesIO(content), formats=_FORMATS).close()
+    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
+        raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error
 
 
 def is_upright(path: Path, content: bytes) -> bool:

@@ -240,8 +240,7 @@ def _slices(evidence: Evidence, way: str, shares: Floats) -> tuple[Slice, ...]:
             sides[tag] = sum_by(person, shares[here], people), sum_by(person, here[here], people)
     spread = rate_intervals(sides, evidence.groups, dict.fromkeys(sides, AVERAGE))
     return tuple(
-        Slice(way, tag, float(above.sum()), int(below.sum()), spread[tag])
-        for tag, (above, below) in sides.items()
+        Slice(way, tag, float(above.sum()), int(below.sum()), spread[tag]) for tag, (above, below) in sides.items()
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.base.errors import ConfigError, PhotoError, QueryError
 from harness.pipeline import Pipeline
-from harness.references.photo_files import read_bytes, upright_size
+from harness.references.photo_files import check_format, read_bytes, upright_size
 from harness.references.photos import OpenedPhoto
 from harness.references.sets import ReferencePhoto, ReferenceSet
 from harness.scoring.answering import Answer, Threshold, answer, threshold_of
@@ -125,6 +125,7 @@ class Finder:
         """The face of a picture that can be searched with. Raises QueryError, in words, where there is none."""
         path = Path(name)
         try:
+            check_format(path, content)
             width, height = upright_size(path, content)
             if width * height > MOST_PIXELS:
                 raise QueryError(f"{name}: {width} x {height} pixels; a picture to search with has at most 64 million")
@@ -133,7 +134,7 @@ class Finder:
         except PhotoError as error:
             raise QueryError(str(error)) from error
         if seen is None:
-            raise QueryError(f"{name}: no face was found in this picture of {width} x {height} pixels")
+            raise QueryError(f"{name}: no face was found in it ({width} x {height} pixels)")
         if seen.vector is None:
             least = IdentityTask(self.photos).recogniser.least_height
             raise QueryError(
