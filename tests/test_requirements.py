@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[1]
 FILES = ("run", "test", "uv")
 #: The extras that `scripts/run` installs.
-EVERYTHING = ("all", "insightface", "postgres", "checkout")
+EVERYTHING = ("all", "heic", "insightface", "postgres", "checkout")
 
 
 def pins(name: str) -> dict[str, list[str]]:

@@ -233,6 +233,36 @@ def test_the_exported_predictions_of_a_run_have_its_scorecards_to_the_last_digit
 
 
 @pytest.mark.usefixtures("store")
+def test_numbers_read_in_part_and_dropped_texts_are_scored_told_and_exported(
+    harness: Harness, tiny_set: Path, tmp_path: Path
+) -> None:
+    seen = {**unit(BIB), "text": "4I7", "rule": "min_char_score", "value": 0.46, "limit": 0.5}
+    lines = [
+        {"photo": "P001.jpg", "bibs": [], "dropped": [seen]},
+        {"photo": "P005.jpg", "bibs": [bib("20?")], "dropped": []},
+        {"photo": "P006.jpg", "bibs": [{**NOWHERE, "number": "9?", "score": 0.5}], "dropped": []},
+    ]
+    done = harness("score", write(tmp_path / "mine.jsonl", lines), *on(tiny_set))
+    assert done.code == 0, done.err
+    assert "1 read in part and ignored" in done.out
+    assert "0 not seen, 0 misread, 1 read in part, 1 dropped by a rule" in done.out
+    metrics = stored_runs(tmp_path)[0].data.metrics
+    expected = {"number/partial": 1, "count/number_tp": 0, "count/number_fp": 1, "count/number_fn": 2}
+    expected |= {"ocr/accuracy": 0, "reading/partial": 1, "reading/dropped_by_rule": 1, "reading/no_trace": 0}
+    assert {name: metrics[name] for name in expected} == expected
+    report = next((tmp_path / "mlruns" / "artifacts").rglob("report.html")).read_text()
+    assert "<td>417</td><td>dropped by min_char_score 0.46 &lt; 0.5, read &#34;4I7&#34;</td>" in report
+    assert "<td>2085</td><td>read in part as &#34;20?&#34;</td>" in report
+
+    assert harness("export", "--format", "predictions", "latest", "out.jsonl").code == 0
+    assert harness("score", "out.jsonl", *on(tiny_set)).code == 0
+    again, first = stored_runs(tmp_path)
+    assert comparable(again) == comparable(first)
+    assert harness("export", "--format", "predictions", "latest", "twice.jsonl").code == 0
+    assert (tmp_path / "twice.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+@pytest.mark.usefixtures("store")
 def test_coco_results_and_pixels_are_scored_alike(harness: Harness, tiny_set: Path, tmp_path: Path) -> None:
     names = [f"{person}.jpg" for person in PEOPLE]
     sizes = {"width": WIDTH, "height": HEIGHT}

@@ -191,6 +191,61 @@ def test_stats_count_entries_bytes_and_seconds_by_stage(cache: StageCache) -> No
     assert cache.stats() == {}
 
 
+def secret(number: int) -> str:
+    """What nobody may find in the file afterwards."""
+    return f"vector-of-{number:03}-" * 400
+
+
+def bytes_of(cache: StageCache) -> bytes:
+    return b"".join(path.read_bytes() for path in cache.folder.iterdir())
+
+
+def test_forgetting_photos_leaves_no_byte_of_their_entries_and_all_others(tmp_path: Path) -> None:
+    cache = StageCache(tmp_path / "stages", limit_bytes=10_000_000)
+    for number in range(6):
+        for stage in ("face", "identity"):
+            cache.put(f"{stage}-{number}", stage, Entry(secret(number), 0.1), f"{number % 3:064x}")
+    cache.put("identity-0", "identity", Entry(secret(0), 0.2), f"{0:064x}")  # replaced: the old one lies in free pages
+    cache.drop("face-3")
+    assert cache.forget([f"{0:064x}", "f" * 64]) == 3
+    assert not any(secret(number)[:14].encode() in bytes_of(cache) for number in (0, 3))
+    left = {f"{stage}-{number}" for stage in ("face", "identity") for number in (1, 2, 4, 5)}
+    assert {key for key in left if cache.get(key)} == left
+    assert cache.forget([f"{0:064x}"]) == 0
+    with closing(sqlite3.connect(cache.folder / FILE)) as database:
+        assert database.execute("SELECT count(*) FROM photos").fetchone() == (8,)
+
+
+def test_what_a_look_has_kept_can_be_forgotten_and_is_computed_anew(cache: StageCache) -> None:
+    see(Look(Photo(), cache), Eye())
+    assert cache.forget(["b" * 64]) == 0
+    assert cache.forget([Photo().sha256]) == 1
+    look = Look(Photo(), cache)
+    see(look, Eye())
+    assert look.misses == {"mean": 1}
+
+
+def test_a_cache_that_was_never_used_has_nothing_to_forget_and_is_not_made(cache: StageCache) -> None:
+    assert cache.forget(["a" * 64]) == 0
+    assert not cache.folder.exists()
+
+
+def test_a_file_of_the_version_before_opens_and_its_entries_stay(cache: StageCache) -> None:
+    cache.folder.mkdir()
+    with closing(sqlite3.connect(cache.folder / FILE)) as database:
+        database.execute(
+            "CREATE TABLE answers (key TEXT PRIMARY KEY, stage TEXT NOT NULL, value BLOB NOT NULL, "
+            "seconds REAL NOT NULL, checksum BLOB NOT NULL, used REAL NOT NULL) WITHOUT ROWID"
+        )
+        row = ("k", "mean", b"1", 0.5, checksum("k", b"mean", b"1", 0.5), time.time())
+        database.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+        database.commit()
+    assert cache.get("k") == Entry(1, 0.5)
+    cache.put("l", "mean", Entry(2, 0.5), "a" * 64)
+    assert cache.forget(["a" * 64]) == 1
+    assert cache.get("k") == Entry(1, 0.5)
+
+
 def test_without_a_cache_everything_is_computed() -> None:
     look = Look(Photo())
     assert see(look, Eye()) == 7.0

@@ -117,6 +117,11 @@ def test_photos_of_one_runner_are_one_group() -> None:
     assert groups.of[first] == groups.of[second] == first[:16]
 
 
+def test_letters_and_leading_zeros_are_part_of_a_number() -> None:
+    shots = named(*(Shot((number,)) for number in ("M507", "507", "0507", "m507", "M507", "0507", "M50?", "M50?")))
+    assert partition(grouped(shots), shots) == [[0, 4], [2, 5]]
+
+
 def test_an_anonymous_person_is_a_runner_and_one_who_is_excluded_is_none() -> None:
     shots = named(Shot((), ("anonymous_1",)), Shot((), ("anonymous_1",)), Shot((), ("Bo",)), Shot((), ("Bo",)))
     found = contents(shots)

@@ -88,9 +88,25 @@ def test_rbnr_counts_pixels_from_one_cuts_at_the_border_and_links_by_row(tmp_pat
     assert all(photo.split == split_of(photo.sha256) for photo in found.values())
 
 
+@pytest.mark.parametrize("given", [["M507", "0891"], np.array([["M507"], ["0891"]], dtype=object)])
+def test_rbnr_numbers_that_are_texts_keep_their_letters_and_leading_zeros(
+    tmp_path: Path, store: LabelStore, given: Any
+) -> None:
+    photo = picture(tmp_path / "rbnr" / "a_01.JPG", 1)
+    boxes = [[51, 60, 21, 40], [61, 70, 21, 40]]
+    savemat(f"{photo}.mat", {"tagp": boxes, "facep": boxes, "number": given})
+    import_labels(store, "rbnr", tmp_path / "rbnr")
+    assert [bib.number for bib in photos(store)["a_01.JPG"].bibs] == ["M507", "0891"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        (
+            {"tagp": [[1, 2, 1, 2]], "facep": [[1, 2, 1, 2]], "number": [[62.5]]},
+            "number: 62.5: expected a whole number",
+        ),
+        ({"tagp": [[1, 2, 1, 2]], "facep": [[1, 2, 1, 2]]}, "number: not there"),
         ({"facep": [[1, 2, 1, 2]], "number": [[1]]}, "tagp: not there"),
         ({"tagp": [[1, 2, 3]], "facep": [[1, 2, 1, 2]], "number": [[1]]}, r"tagp: expected rows of 4 numbers"),
         ({"tagp": [[1, 2, 1, 2]], "facep": [[1, 2, 1, 2]], "number": [[1, 2]]}, "1 tagp, 1 facep and 2 number rows"),
@@ -124,7 +140,7 @@ def test_a_photo_that_cannot_be_read_stops_the_import_before_anything_is_entered
     tmp_path: Path, store: LabelStore
 ) -> None:
     photo = rbnr(tmp_path / "rbnr") / "set2" / "b_01.JPG"
-    photo.write_bytes(photo.read_bytes()[:-60])
+    photo.write_bytes(photo.read_bytes()[: photo.stat().st_size // 2])
     with pytest.raises(ReferenceSetError, match=r"b_01\.JPG\.mat: .*b_01.JPG: not a readable picture"):
         import_labels(store, "rbnr", tmp_path / "rbnr")
     assert not store.root.exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from harness.references.photos import read_photo
 from harness.references.sample import SampleSet
 from harness.references.sets import ReferenceSet
 from harness.references.splitting import split_of
+from harness.scoring.bibs import SCORED
 from harness.types import BibScope, FaceScope, Split
 
 pytestmark = pytest.mark.slow
@@ -70,7 +72,15 @@ def test_there_are_enough_labels_of_every_kind(sample: ReferenceSet) -> None:
     assert 55 <= sum(face.scope == FaceScope.KEEP for face in faces) <= 80
     assert {bib.scope for bib in bibs} == set(BibScope)
     assert {face.scope for face in faces} == set(FaceScope)
-    assert {len(bib.number) for bib in bibs if bib.number} == {2, 3, 4, 5}
+    assert {len(bib.number) for bib in bibs if bib.number} == {1, 2, 3, 4, 5}
+
+
+def test_about_a_third_of_the_bibs_have_letters_a_leading_zero_or_a_single_digit(sample: ReferenceSet) -> None:
+    scored = [str(bib.number) for photo in sample.photos for bib in photo.bibs if bib.scope in SCORED]
+    odd = [number for number in scored if not re.fullmatch(r"[1-9][0-9]{1,4}", number)]
+    assert 0.28 <= len(odd) / len(scored) <= 0.4
+    for rule in (r"[A-Z][0-9]+", r"[0-9]+[A-Z]", r"[A-Z]?0[0-9]+", r"[0-9]"):
+        assert sum(re.fullmatch(rule, number) is not None for number in odd) >= 4
 
 
 def test_a_question_mark_stands_for_a_hidden_digit_and_only_obscured_bibs_have_one(
@@ -83,7 +93,7 @@ def test_a_question_mark_stands_for_a_hidden_digit_and_only_obscured_bibs_have_o
             else:
                 assert bib.number is not None
                 assert ("?" in bib.number) == (bib.scope == BibScope.BIB_OBSCURED)
-                assert bib.number.replace("?", "0").isdecimal()
+                assert re.fullmatch(r"[0-9A-Z?]+", bib.number)
 
 
 def test_some_obscured_bibs_can_be_read_in_part(sample: ReferenceSet) -> None:

@@ -86,6 +86,7 @@ def evaluation_of(
     labels: Sequence[PhotoLabels] | None = None,
     name: str = "photo",
     failed: Sequence[FailedPhoto] = (),
+    traced: bool = False,
 ) -> Evaluated:
     """An evaluation in which photo `n` was predicted as given; every photo has the same labels if none are given."""
     known = labels or [LABELS] * len(predictions)
@@ -93,7 +94,7 @@ def evaluation_of(
         EvaluatedPhoto(photo_of(n, known[n], name), found, {"faces": 0.5}, {}, {}, {})
         for n, found in enumerate(predictions)
     )
-    return Evaluated(photos, tuple(failed), score(photos, THRESHOLDS))
+    return Evaluated(photos, tuple(failed), score(photos, THRESHOLDS, traced=traced))
 
 
 class _Data(NamedTuple):

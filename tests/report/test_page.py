@@ -14,7 +14,7 @@ import pytest
 from harness.report.html import Inlined
 from harness.tasks.photos import section
 from harness.tasks.photos.predicting import FailedPhoto
-from harness.types import FaceBox
+from harness.types import DroppedText, FaceBox
 from tests.report.reports import LABELS, NOTHING, RIGHT, Told, evaluation_of, photo_of, report_of, run_of
 
 HOSTILE = "<script>alert(1)</script>\"'&$x$"
@@ -49,6 +49,22 @@ def test_lost_faces_are_seen_beside_the_baseline(page_of: Callable[[Told], str])
     assert page.count("<span>baseline</span>") == page.count("<span>this run</span>") == 6
     assert "the bib was found, its face was not" in page
     assert "Newly fixed: 0 photos" in page
+
+
+def test_each_missed_number_is_told_with_its_cause_and_each_rule_with_its_count(page_of: Callable[[Told], str]) -> None:
+    seen = DroppedText(x=0.4, y=0.5, w=0.1, h=0.1, text="4<7", rule="min_char_score", value=0.46, limit=0.5)
+    photos = [replace(NOTHING, dropped=(seen,)), NOTHING, replace(NOTHING, dropped=(seen,)), RIGHT]
+    page = page_of(report_of(evaluation_of(photos, traced=True)))
+    assert '<th>dropped by min_char_score</th><td class="number">2</td>' in page
+    assert '<th>not seen</th><td class="number">1</td>' in page
+    words = "dropped by min_char_score 0.46 &lt; 0.5, read &#34;4&lt;7&#34;"
+    assert page.count(f"<td>417</td><td>{words}</td>") == 2
+    assert f"missed bib 417 ({words})" in page, "the caption of a photo says it as well"
+    assert "1 not seen, 0 misread, 0 read in part, 2 dropped by a rule" in page
+    untraced = page_of(report_of(evaluation_of(photos[1:2])))
+    assert "<td>no trace: the reader does not tell what it saw</td>" in untraced
+    assert "not seen</th>" not in untraced
+    assert "No number was missed." in page_of(report_of(evaluation_of([RIGHT])))
 
 
 def test_without_a_baseline_the_report_is_complete_and_says_so(page_of: Callable[[Told], str]) -> None:

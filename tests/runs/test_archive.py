@@ -25,6 +25,7 @@ from harness.runs.archive import (
 )
 from harness.scoring import (
     BibScorecard,
+    Cause,
     Counted,
     CountRow,
     Declaration,
@@ -33,12 +34,13 @@ from harness.scoring import (
     Interval,
     Ledger,
     LinkScorecard,
+    MissedNumber,
     Note,
     Rate,
     Section,
     Slice,
 )
-from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
+from harness.types import BibBox, BibFaceLink, DroppedText, FaceBox, PhotoPrediction
 from tests.benchmark_runs import benchmark_run
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -47,7 +49,8 @@ text = st.text(max_size=8)
 count = st.integers(0, 9) | finite
 weights = st.dictionaries(text, st.integers(1, 2) | finite, max_size=2)
 counts = st.dictionaries(st.sampled_from(["face", "bib"]), st.dictionaries(text, count, max_size=3), max_size=2)
-box = {"x": share, "y": share, "w": share, "h": share, "score": st.none() | share}
+place = {"x": share, "y": share, "w": share, "h": share}
+box = {**place, "score": st.none() | share}
 
 
 def tuples(of: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
@@ -82,8 +85,10 @@ predictions = st.builds(
     bibs=tuples(st.builds(BibBox, **box, number=st.none() | text, char_scores=tuples(share))),
     faces=tuples(st.builds(FaceBox, **box, identity=st.none() | text, landmarks=tuples(st.tuples(share, share)))),
     links=tuples(st.builds(BibFaceLink, st.integers(0, 3), st.integers(0, 3))),
+    dropped=tuples(st.builds(DroppedText, **place, text=text, rule=text, value=st.none() | finite)),
 )
-details = st.builds(PhotoDetail, text, texts, texts, finite, predictions)
+missed = tuples(st.builds(MissedNumber, text, st.sampled_from(Cause), text, text, st.none() | finite))
+details = st.builds(PhotoDetail, text, texts, texts, finite, predictions, missed)
 tasks = st.builds(
     TaskRun,
     data=st.builds(TaskData, text, text, text),
@@ -94,6 +99,7 @@ tasks = st.builds(
     intervals=st.dictionaries(text, st.builds(Interval, finite, finite), max_size=2),
     slices=tuples(st.builds(Slice, *[text] * 2, *[st.integers(0, 9)] * 2)),
     text=text,
+    traced=st.booleans(),
 )
 runs = st.builds(
     BenchmarkRun,

@@ -14,6 +14,7 @@ from harness.report.notebook import comparison_html
 from harness.runs.archive import BenchmarkRun, PhotoDetail
 from harness.runs.comparison import Change, Comparison, ConfigChange, Outcome, code_diff, compare, config_diff
 from harness.runs.gate import Verdict
+from harness.scoring import Cause, MissedNumber
 from tests.benchmark_runs import METADATA, Photo, benchmark_run, gate
 
 BEFORE: list[Photo] = [(2, 0, 0), (1, 1, 1), (1, 1, 1), (2, 0, 0), (0, 0, 0)]
@@ -52,6 +53,22 @@ def test_the_numbers_that_went_and_came_are_named() -> None:
     (change,) = compare(gate(), after, before).items
     assert (change.scorecard, change.gone, change.come) == ("number", ("417",), ("471",))
     assert change.words() == "1 number lost, 1 number invented (-417 +471)"
+
+
+def test_a_number_that_is_lost_is_told_with_its_cause() -> None:
+    photos = benchmark_run([(0, 0, 0)], numbers=[(2, 0, 0)]), benchmark_run([(0, 0, 0)], numbers=[(0, 1, 2)])
+    missed = (MissedNumber("417", Cause.MISREAD, "471"), MissedNumber("58", Cause.DROPPED, "5B", "format"))
+    details = PhotoDetail("PASS", read=("417", "58")), PhotoDetail("MISS", read=("471",), missed=missed)
+    before, after = (with_photo(run, photo=detail) for run, detail in zip(photos, details, strict=True))
+    (change,) = compare(gate(), after, before).items
+    assert change.why == {"417": 'seen as "471"', "58": 'dropped by format, read "5B"'}
+    told = '2 numbers lost, 1 number invented (-417: seen as "471", -58: dropped by format, read "5B", +471)'
+    assert change.words() == told
+    comparison = compare(gate(), after, before)
+    assert told in text_comparison(comparison, "a" * 32, "b" * 32)
+    assert json.loads(json.dumps(comparison_dict(comparison, "a", "b")))["photos"][0]["why"] == change.why
+    (found,) = compare(gate(), before, after).items
+    assert found.words() == "2 numbers found, 1 number no longer invented (-471 +417 +58)"
 
 
 def test_a_photo_stands_once_with_all_that_happened_to_it_and_the_worst_first() -> None:

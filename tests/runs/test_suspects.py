@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.runs.suspects import find_suspects
-from harness.types import BibBox, BibScope, FaceBox, FaceScope, PhotoLabels, PhotoPrediction
+from harness.types import BibBox, BibScope, DroppedText, FaceBox, FaceScope, PhotoLabels, PhotoPrediction
 from tests.report.reports import FACE, LABELS, RIGHT, THRESHOLDS, evaluation_of, run_of
 
 STRANGER = FaceBox(x=0.7, y=0.2, w=0.1, h=0.15, score=0.8)
@@ -35,6 +35,8 @@ def test_what_only_half_of_the_runs_see_is_a_mistake_of_theirs() -> None:
 def test_runs_that_predict_the_same_are_one_witness_and_one_is_none() -> None:
     assert suspects(seeing(STRANGER), seeing(STRANGER)) == []
     assert suspects(seeing(STRANGER), seeing(STRANGER), seeing(STRANGER, score=0.8)) == [("face", 2, 2, False)]
+    text = DroppedText(x=0.1, y=0.1, w=0.1, h=0.1, text="RUN", rule="format")
+    assert suspects(seeing(STRANGER), replace(seeing(STRANGER), dropped=(text,))) == []
 
 
 def test_a_box_in_an_ignore_region_is_suspect_while_the_newest_run_sees_it() -> None:
@@ -44,6 +46,8 @@ def test_a_box_in_an_ignore_region_is_suspect_while_the_newest_run_sees_it() -> 
     obscured = PhotoLabels(bibs=(BibBox(x=0.1, y=0.1, w=0.2, h=0.2, scope=BibScope.BIB_OBSCURED),))
     bib = PhotoPrediction(bibs=(BibBox(x=0.1, y=0.1, w=0.2, h=0.2, number="7", score=0.9),))
     assert suspects(bib, labels=obscured) == [("bib", 1, 1, True)]
+    part = PhotoPrediction(bibs=(replace(bib.bibs[0], number="7?"),))
+    assert suspects(part, labels=obscured) == []  # it says what the label says
 
 
 def test_what_a_person_called_no_face_is_settled() -> None:

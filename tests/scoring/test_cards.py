@@ -67,7 +67,7 @@ def test_a_rate_without_a_denominator_reads_0_and_is_not_logged() -> None:
 
 def test_a_dictionary_and_back() -> None:
     card = Mixed(1.5, 2)
-    assert card.to_dict() == {"overlap": 1.5, "found": 2, "mean": 0.75, "scorer_version": 1}
+    assert card.to_dict() == {"overlap": 1.5, "found": 2, "mean": 0.75, "scorer_version": 2}
     assert Mixed.from_dict(card.to_dict()) == card
     assert Mixed.from_dict({"found": 3}) == Mixed(found=3), "a count that an older file lacks keeps its default"
 

@@ -67,7 +67,15 @@ RATES: dict[type[Scorecard], list[tuple[str, str, str, str]]] = {
 
 #: Scorecard -> title of each section, and what is told beside it: the words, and whether a count of 0 is told.
 SECTIONS: dict[type[Scorecard], dict[str, list[tuple[str, bool]]]] = {
-    NumberScorecard: {"Numbers": [*DETECTION_NOTES[:2], ("PASS", True), ("PARTIAL", True), ("MISS", True)]},
+    NumberScorecard: {
+        "Numbers": [
+            *DETECTION_NOTES[:2],
+            ("PASS", True),
+            ("PARTIAL", True),
+            ("MISS", True),
+            ("read in part and ignored", False),
+        ]
+    },
     BibScorecard: {"Bib detection": DETECTION_NOTES, "Bib reading (OCR)": [("partial labels left out", False)]},
     FaceScorecard: {"Face detection": DETECTION_NOTES},
     LinkScorecard: {"Bib-face links": [*DETECTION_NOTES[:2], *((cause, False) for cause in CAUSES)]},

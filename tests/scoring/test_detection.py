@@ -80,6 +80,11 @@ def test_a_partial_label_is_never_read_right(label: str | None, read: str | None
     assert (card.ocr_correct, card.ocr_total, card.ocr_partial) == (0, 0, 1)
 
 
+def test_a_number_read_in_part_is_wrong_where_the_label_is_whole_and_left_out_where_it_is_not() -> None:
+    card = score_bibs([bib(0.0, "62?"), bib(0.3, "62?")], [bib(0.0, "621"), bib(0.3, "62?")])
+    assert (card.detection_tp, card.ocr_correct, card.ocr_total, card.ocr_partial) == (2, 0, 1, 1)
+
+
 def test_a_label_without_coordinates_takes_part_in_no_iou_metric() -> None:
     card = score_bibs([bib(0.0)], [BibBox(x=0, y=0, w=0, h=0, number="5")])
     assert (card.detection_tp, card.detection_fp, card.detection_fn) == (0, 1, 0)

@@ -20,15 +20,24 @@ from harness.scoring import (
     tally_face_errors,
     tally_faces,
     tally_links,
+    tally_misses,
     tally_numbers,
 )
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, PhotoPrediction
 
 Score = Callable[[Sequence[PhotoLabels], Sequence[PhotoPrediction]], Tally[Any]]
-TALLIES: list[Score] = [tally_bibs, tally_numbers, tally_faces, tally_links, tally_bib_errors, tally_face_errors]
+TALLIES: list[Score] = [
+    tally_bibs,
+    tally_numbers,
+    tally_misses,
+    tally_faces,
+    tally_links,
+    tally_bib_errors,
+    tally_face_errors,
+]
 
 places = st.sampled_from([0.0, 0.04, 0.1, 0.3, 0.34, 0.7])
-numbers = st.sampled_from([None, "", "1", "22", "3?", " 22 "])
+numbers = st.sampled_from([None, "", "1", "22", "3?", "2?", " 22 "])
 bibs = st.builds(
     lambda x, w, number, scope: BibBox(x=x, y=0.5, w=w, h=0.2, number=number, scope=scope),
     places,
@@ -114,7 +123,9 @@ def test_every_count_is_logged_under_a_name_of_its_own(score: Score) -> None:
     card = score([], []).card
     counts = {field.name: 100 + place for place, field in enumerate(fields(card))}
     logged = card(**counts).metrics()
-    values = [value for name, value in logged.items() if name.startswith(("count/", "error/"))]
+    values = [
+        value for name, value in logged.items() if name.startswith(("count/", "error/", "reading/", "number/partial"))
+    ]
     text = {"wrong_text"} if score is tally_face_errors else set()
     assert sorted(values) == sorted(value for name, value in counts.items() if name not in text)
     assert all(value == 0 for value in card(*[0] * len(counts)).metrics().values())

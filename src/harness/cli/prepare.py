@@ -46,6 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"Photos: {counts}; {counted(len(store.contents().index.photos), 'photo')} in {store.root}", flush=True)
     if added.unreadable:
         print(listing(added.unreadable.values()), flush=True)
+    if added.damaged:
+        print(f"{counted(len(added.damaged), 'photo')} damaged:\n{listing(added.damaged.values())}", flush=True)
     if arguments.reset_labels:
         confirm(
             arguments.force,

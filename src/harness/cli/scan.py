@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     store = open_store(compose_staging(arguments.overrides))
     result = scan(store)
     if arguments.json:
-        added = {name: list(map(str, getattr(result.added, name))) for name in ("new", "unreadable")}
+        added = {name: list(map(str, getattr(result.added, name))) for name in ("new", "unreadable", "damaged")}
         show_json(
             {
                 "photos": result.photos,
@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{counted(result.named, 'box')} of an older version got an id")
     for title, lines in (
         ("not readable, skipped", result.added.unreadable.values()),
+        ("damaged", result.added.damaged.values()),
         ("in the index, but not in photos/", result.missing),
         ("changed since they were added", result.changed),
     ):

@@ -13,7 +13,7 @@ from harness.base.documents import checked
 from harness.base.errors import PhotoError, ReferenceSetError
 from harness.formats.document import Box, Image, Shape
 from harness.references.files import BibLabels, BibRecord, FaceLabels, FaceRecord
-from harness.references.photo_files import find_photos, read_bytes, upright_size
+from harness.references.photo_files import find_photos, size_on_disk
 
 #: How far a box may stick out of its photo, in pixels, and still be a matter of rounding.
 TOLERANCE = 1.0
@@ -59,7 +59,7 @@ def shape_record(shape: Shape, box: UnitBox) -> BibRecord | FaceRecord:
     # Which our own exports have, and others may not mean.
     names = [name for name in model.model_fields if name not in ("origin", "id")]
     own = {key: shape.attributes[key] for key in names if shape.attributes.get(key) not in (None, "")}
-    if isinstance(own.get("number"), int):
+    if type(own.get("number")) is int:  # a tool that guesses types; true and false are no numbers
         own["number"] = str(own["number"])
     if isinstance(own.get("tags"), str):
         own["tags"] = [tag.strip() for tag in own["tags"].split(",") if tag.strip()]
@@ -126,7 +126,7 @@ def find_photo(image: Image, name: str, folders: Iterable[Path]) -> tuple[Path, 
 def photo_size(path: Path, where: str) -> tuple[int, int]:
     """Width and height of a photo when it is upright."""
     try:
-        return upright_size(path, read_bytes(path))
+        return size_on_disk(path)
     except PhotoError as error:
         raise ReferenceSetError(f"{where}: {error}") from error
 

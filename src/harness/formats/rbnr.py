@@ -1,7 +1,8 @@
 """The Racing Bib Number Recognition set of 2012: beside each photo `NAME.JPG.mat` with one row a runner.
 
 `tagp` and `facep` are boxes [minRow maxRow minCol maxCol] in pixels, counted from 1, both ends inside; `number` is what
-the bib says. Row i of each is the same runner, which gives the links. Boxes are cut at the border of the photo.
+the bib says: a whole number or, where bibs have letters or leading zeros, a text. Row i of each is the same runner,
+which gives the links. Boxes are cut at the border of the photo.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ def _photo(photo: Path) -> ImportedPhoto:
         raise ReferenceSetError(f"{where}: not there; the photo {photo.name} has no labels")
     content = _load(where)
     tags, faces = _rows(content, "tagp", 4, where), _rows(content, "facep", 4, where)
-    numbers = [row for (row,) in _rows(content, "number", 1, where)]
+    numbers = _numbers(content, where)
     if not len(tags) == len(faces) == len(numbers):
         raise ReferenceSetError(f"{where}: {len(tags)} tagp, {len(faces)} facep and {len(numbers)} number rows")
     size = photo_size(photo, str(where))
     bibs = [
-        BibRecord(**_box(row, size, f"{where}: tagp row {i}"), number=str(int(number)))
+        BibRecord(**_box(row, size, f"{where}: tagp row {i}"), number=number)
         for i, (row, number) in enumerate(zip(tags, numbers, strict=True), start=1)
     ]
     boxes = [FaceRecord(**_box(row, size, f"{where}: facep row {i}")) for i, row in enumerate(faces, start=1)]
@@ -58,6 +59,21 @@ def _load(path: Path) -> dict[str, Any]:
         return dict(loadmat(path))
     except Exception as error:  # scipy raises whatever it stumbles over in a file that is not MATLAB's
         raise ReferenceSetError(f"{path}: not a MATLAB file: {error}") from error
+
+
+def _numbers(content: dict[str, Any], where: Path) -> list[str]:
+    """The numbers as texts: those that are texts keep their letters and leading zeros, the others are whole."""
+    import numpy as np
+
+    given = np.asarray(content.get("number", ()))
+    if given.dtype.kind == "O":  # a cell array: each cell is an array of its own
+        return [text for cell in given.ravel() for text in _numbers({"number": cell}, where)]
+    if given.dtype.kind == "U":
+        return [str(text).strip() for text in given.ravel()]
+    rows = [row for (row,) in _rows(content, "number", 1, where)]
+    if broken := [row for row in rows if not row.is_integer()]:
+        raise ReferenceSetError(f"{where}: number: {broken[0]:g}: expected a whole number or a text")
+    return [str(int(row)) for row in rows]
 
 
 def _rows(content: dict[str, Any], name: str, columns: int, where: Path) -> list[list[float]]:

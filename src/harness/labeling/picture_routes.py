@@ -17,7 +17,8 @@ from harness.base.cache import cache_dir
 from harness.base.disk import write_atomically
 from harness.base.errors import PhotoError
 from harness.labeling.context import Hash, Shared
-from harness.references.photo_files import FOLDER, SUFFIXES, is_upright, read_bytes, upright, upright_size
+from harness.references.decoding import is_upright, upright, upright_size
+from harness.references.photo_files import FOLDER, SUFFIXES, read_bytes
 
 
 class Size(StrEnum):
@@ -55,10 +56,10 @@ def _rendition(root: Path, sha256: str, size: Size) -> tuple[Path, str]:
         return kept, "image/jpeg"
     original = _find_photo(root, sha256)
     content = read_bytes(original)
-    fits = size is Size.FULL or max(upright_size(original, content)) <= _LONG_SIDE[size]
+    fits = size is Size.FULL or max(upright_size(original, io.BytesIO(content))) <= _LONG_SIDE[size]
     if fits and original.suffix in _MEDIA_TYPES and is_upright(original, content):
         return original, _MEDIA_TYPES[original.suffix]
-    picture = upright(original, content)
+    picture = upright(original, content, _LONG_SIDE.get(size))
     if size is not Size.FULL:
         picture.thumbnail((_LONG_SIDE[size], _LONG_SIDE[size]))
     encoded = io.BytesIO()

@@ -18,7 +18,7 @@ import io
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +44,9 @@ CREATE TABLE IF NOT EXISTS answers (
   used REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS answers_used ON answers (used);
+CREATE TABLE IF NOT EXISTS photos (key TEXT PRIMARY KEY, photo TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS photos_photo ON photos (photo);
+CREATE TRIGGER IF NOT EXISTS photos_follow AFTER DELETE ON answers BEGIN DELETE FROM photos WHERE key = OLD.key; END;
 """
 #: What an array in NumPy's own format begins with; no JSON does.
 _ARRAY = b"\x93NUMPY"
@@ -161,11 +164,14 @@ class StageCache:
             self._write("UPDATE answers SET used = ? WHERE key = ?", (time.time(), key))
         return entry
 
-    def put(self, key: str, stage: str, entry: Entry) -> None:
-        """Keep an entry; a second one of the same key says the same."""
+    def put(self, key: str, stage: str, entry: Entry, photo: str = "") -> None:
+        """Keep an entry; a second one of the same key says the same. `photo` is the hash of the photo that it is about,
+        for `forget`."""
         value, seconds = encoded(entry.value), float(entry.seconds)
         proof = checksum(key, stage.encode(), value, seconds)
         row = (key, stage, value, seconds, proof, time.time())
+        if photo:  # first, so that no entry is there that cannot be found again
+            self._write("INSERT OR REPLACE INTO photos VALUES (?, ?)", (key, photo))
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def drop(self, key: str) -> None:
@@ -195,6 +201,25 @@ class StageCache:
         except OSError as error:
             raise HarnessError(f"{self.folder / FILE}: cannot be cleared: {_reason(error)}") from error
         return 0
+
+    def forget(self, photos: Iterable[str]) -> int:
+        """Drop every entry about these photos, so that no trace of it is left in the file; returns how many went.
+        Raises HarnessError where it cannot be written."""
+        if not (self.folder / FILE).exists():
+            return 0
+        try:
+            with closing(self._open_to_write()) as database:
+                database.execute("PRAGMA secure_delete=ON")
+                before = database.execute("SELECT count(*) FROM answers").fetchone()[0]
+                query = "DELETE FROM answers WHERE key IN (SELECT key FROM photos WHERE photo = ?)"
+                database.executemany(query, ((photo,) for photo in photos))
+                gone = before - database.execute("SELECT count(*) FROM answers").fetchone()[0]
+                database.execute("VACUUM")  # what was dropped or replaced at other times lies in free pages
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                return int(gone)
+        except (sqlite3.Error, OSError) as error:
+            what = f"{self.folder / FILE}: what it keeps of these photos cannot be wiped: {_reason(error)}"
+            raise HarnessError(f"{what}; `{COMMAND} cache clear` deletes it") from error
 
     def stats(self) -> dict[str, StageUse]:
         """What each stage takes up. Raises HarnessError where it cannot be read."""

@@ -100,7 +100,7 @@ class Look:
             entry = self._compute(stage, compute)
             self._computed[key] = entry.seconds
             if self.cache:
-                self.cache.put(key, stage, entry)
+                self.cache.put(key, stage, entry, self.photo.sha256)
         counts = self.misses if key in self._computed else self.hits
         counts[stage] = counts.get(stage, 0) + 1
         if key in self._computed:

@@ -18,12 +18,13 @@ from harness.base.code import code_of, modules_of
 from harness.base.errors import ConfigError, ReferenceSetError
 from harness.base.objects import dotted_name
 from harness.base.progress import track
+from harness.base.texts import counted
 from harness.pipeline import Pipeline
 from harness.pipeline.looks import Look
 from harness.pipeline.weights import Model, models_of
 from harness.references.adding import AddedPhotos, add_photos
 from harness.references.files import PhotoIndex
-from harness.references.photo_files import FOLDER, find_photos, stored_photos
+from harness.references.photo_files import FOLDER, find_photos, stored_photos, unsupported_photos
 from harness.references.photos import open_photo
 from harness.references.store import LabelStore
 from harness.references.suggestions import (
@@ -53,10 +54,13 @@ def copy_in(store: LabelStore, source: Path) -> AddedPhotos:
     """Copy the photos of a folder, or one photo, into the set."""
     if not source.exists():
         raise ConfigError(f"{source}: no such file or folder")
-    paths = [source] if source.is_file() else list(find_photos(source))
+    paths, unsupported = [source] if source.is_file() else list(find_photos(source)), unsupported_photos(source)
     if not paths:
-        raise ReferenceSetError(f"{source}: no photos here")
-    return add_photos(store, paths)
+        more = f", but {counted(len(unsupported), 'photo')} of kinds that are not supported" if unsupported else ""
+        raise ReferenceSetError(f"{source}: no photos here{more}")
+    added = add_photos(store, paths)
+    added.unreadable |= unsupported
+    return added
 
 
 def suggest(store: LabelStore, pipeline: Pipeline, *, refresh: bool = False) -> Suggested:

@@ -18,7 +18,15 @@ from harness.base.progress import track
 from harness.references.captures import Capture
 from harness.references.drafts import Draft
 from harness.references.files import BibGroundTruth, FaceGroundTruth, PhotoIndex, PhotoRecord, Selfies
-from harness.references.photo_files import FOLDER, CopiedPhoto, copy_photo, find_photos, read_bytes, stored_photos
+from harness.references.photo_files import (
+    FOLDER,
+    CopiedPhoto,
+    copy_photo,
+    find_photos,
+    read_bytes,
+    stored_photos,
+    unsupported_photos,
+)
 from harness.references.splitting import learn_captures, split_new, split_of
 from harness.references.store import LabelStore
 from harness.references.tracing import with_ids
@@ -28,11 +36,13 @@ PHOTOS_BETWEEN_WRITES = 50
 
 @dataclass
 class AddedPhotos:
-    """What became of photos: path -> hash of new and of known ones, path -> reason of those that cannot be read."""
+    """What became of photos: path -> hash of new and of known ones, path -> reason of those that cannot be read, and
+    path -> damage of those that could be read all the same."""
 
     new: dict[Path, str] = field(default_factory=dict)
     known: dict[Path, str] = field(default_factory=dict)
     unreadable: dict[Path, str] = field(default_factory=dict)
+    damaged: dict[Path, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,8 @@ def add_photos(store: LabelStore, paths: Sequence[Path]) -> AddedPhotos:
                 continue
             seen = sha256 in index or sha256 in added.new.values()
             (added.known if seen else added.new)[path] = sha256
+            if copied.damage:
+                added.damaged[path] = f"{path}: {copied.damage}"
             waiting.append(copied)
             if len(waiting) >= PHOTOS_BETWEEN_WRITES:
                 _write(store, waiting)
@@ -127,6 +139,7 @@ def scan(store: LabelStore) -> ScannedPhotos:
     of older files get ids."""
     index = store.contents().index.photos
     added = add_photos(store, [path for path in find_photos(store.root / FOLDER) if path.stem not in index])
+    added.unreadable |= unsupported_photos(store.root / FOLDER)
     for path, sha256 in (added.new | added.known).items():
         if path.name != f"{sha256}{path.suffix.lower()}":
             path.unlink()  # it lies there under its hash by now

@@ -84,8 +84,9 @@ def completeness(contents: Contents, photo: str, dimensions: Sequence[Dimension]
         shown = {"bibs": bib.boxes, "faces": face.boxes, "people": face.people}
         state = State.COMPLETE if any(shown.get(dimension) for dimension in dimensions) else State.KNOWN_NEGATIVE
     else:
-        begun = {"bibs": bib.begun, "faces": face.begun, "links": begun_links, "identities": False}
-        begun["people"] = face.people is not None
+        said = face.people is not None
+        begun = {"bibs": bib.begun, "faces": face.begun or said, "links": begun_links, "identities": False}
+        begun["people"] = said
         state = State.PARTIAL if any(begun[dimension] for dimension in dimensions) else State.UNTOUCHED
     review = bib.labeled and face.begun and not face.labeled and (looked_for_links or nothing_to_link)
     return Completeness(**done, state=state, review=review)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from harness.base.disk import sync_folder
 from harness.base.errors import PhotoError, ReferenceSetError
 from harness.base.locks import file_lock, is_locked
-from harness.base.progress import track
+from harness.base.progress import track, warn
 from harness.references.adding import index_photo
 from harness.references.drafts import Draft
 from harness.references.files import (
@@ -127,6 +127,8 @@ def _copied(beside: Path, photo: ImportedPhoto) -> CopiedPhoto:
         raise ReferenceSetError(f"{photo.where}: {error}") from error
     if photo.sha256 not in (None, copied.sha256):
         raise ReferenceSetError(f"{photo.where}: {photo.path} has other content: SHA-256 {copied.sha256}")
+    if copied.damage:
+        warn(f"{photo.path}: {copied.damage}")
     return copied
 
 

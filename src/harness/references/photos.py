@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.base.errors import PhotoError
-from harness.references.photo_files import read_bytes, upright
+from harness.base.progress import warn
+from harness.references.decoding import upright_pixels
+from harness.references.photo_files import read_bytes
 
 Image = NDArray[np.uint8]
 
@@ -26,8 +28,12 @@ class OpenedPhoto:
 
     @cached_property
     def image(self) -> Image:
-        """The pixels in BGR, with the EXIF orientation applied. Raises PhotoError for a truncated or broken file."""
-        return np.ascontiguousarray(np.asarray(upright(self.path, self.content))[:, :, ::-1])
+        """The pixels in BGR, with the EXIF orientation applied. Raises PhotoError for a broken file; one of which only
+        the last bytes are missing is told."""
+        pixels, damage = upright_pixels(self.path, self.content)
+        if damage:
+            warn(f"{self.path}: {damage}")
+        return pixels
 
 
 def open_photo(path: Path, sha256: str) -> OpenedPhoto:

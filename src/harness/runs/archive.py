@@ -25,6 +25,7 @@ from harness.scoring import (
     Counted,
     Interval,
     ItemCounts,
+    MissedNumber,
     Scorecard,
     Slice,
     markdown_sections,
@@ -65,14 +66,15 @@ class RunMetadata:
 
 @dataclass(frozen=True)
 class PhotoDetail:
-    """What a photo has beyond its counts: what was expected, read and predicted. Without `seconds` they were not
-    measured, because the cache has answered."""
+    """What a photo has beyond its counts: what was expected, read and predicted, and why numbers were missed. Without
+    `seconds` they were not measured, because the cache has answered."""
 
     status: str
     expected: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     seconds: float | None = None
     prediction: PhotoPrediction = field(default_factory=PhotoPrediction)
+    missed: tuple[MissedNumber, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ class TaskRun:
     speak about, as `faces`. `stage_keys` has for each scorecard a digest of all that its predictions come from beside
     the data: code, config and models; runs of an older harness have none. `left_out` has what figures come to without
     each group of items, by metric. `notes` are what whoever reads a verdict has to know about items and labels; they
-    tell no score, and are told also where the scores are sealed. `headline` is what it comes to in one sentence."""
+    tell no score, and are told also where the scores are sealed. `headline` is what it comes to in one sentence;
+    `traced` says that the predictions for photos tell which texts were dropped."""
 
     data: TaskData
     noun: str
@@ -139,6 +142,7 @@ class TaskRun:
     left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     headline: str = ""
+    traced: bool = False
 
     @property
     def size(self) -> int:
@@ -224,6 +228,11 @@ class BenchmarkRun:
     def absent(self) -> tuple[str, ...]:
         """What the predictions for photos do not speak about, as `faces`."""
         return self.tasks[PHOTOS].absent if PHOTOS in self.tasks else ()
+
+    @property
+    def traced(self) -> bool:
+        """Whether the predictions for photos tell which texts were dropped."""
+        return PHOTOS in self.tasks and self.tasks[PHOTOS].traced
 
     def predictions(self) -> dict[str, PhotoPrediction]:
         """What was predicted for each photo, by its hash."""

@@ -7,7 +7,7 @@ them. Runs that are INCOMPARABLE have no ledger: their counts do not mean the sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
@@ -41,7 +41,8 @@ class Outcome:
 @dataclass(frozen=True)
 class ItemChange:
     """One item that one scorecard counts otherwise than before; `noun` is what the scorecard looks for. `gone` and
-    `come` are the numbers that are no longer read and those that are read now; only the number scorecard has them."""
+    `come` are the numbers that are no longer read and those that are read now; only the number scorecard has them.
+    `why` has the causes of those numbers that are missed now."""
 
     task: str
     name: str
@@ -52,6 +53,7 @@ class ItemChange:
     after: Outcome
     gone: tuple[str, ...] = ()
     come: tuple[str, ...] = ()
+    why: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def lost(self) -> Count:
@@ -70,12 +72,13 @@ class ItemChange:
         return Change.MIXED if better and worse else Change.BROKEN if worse else Change.FIXED
 
     def words(self) -> str:
-        """What happened, as in `2 faces lost, 1 face invented`."""
+        """What happened, as in `2 faces lost, 1 face invented` or `1 number lost (-417: not seen)`."""
         parts = [(abs(self.lost), "lost" if self.lost > 0 else "found")]
         parts.append((abs(self.invented), "invented" if self.invented > 0 else "no longer invented"))
         told = ", ".join(f"{n} {self.noun if n == 1 else f'{self.noun}s'} {verb}" for n, verb in parts if n)
-        numbers = [f"-{number}" for number in self.gone] + [f"+{number}" for number in self.come]
-        return f"{told} ({' '.join(numbers)})" if numbers else told
+        gone = [f"-{number}: {self.why[number]}" if number in self.why else f"-{number}" for number in self.gone]
+        numbers = (", " if self.why else " ").join([*gone, *(f"+{number}" for number in self.come)])
+        return f"{told} ({numbers})" if numbers else told
 
 
 @dataclass(frozen=True)
@@ -181,8 +184,8 @@ def item_changes(run: BenchmarkRun, base: BenchmarkRun) -> Iterator[ItemChange]:
                 was, now = outcome(before[item.id], card, kept[card]), outcome(item, card, kept[card])
                 if was is None or now is None or (was.missed, was.invented) == (now.missed, now.invented):
                     continue
-                gone, come = _read(before[item.id], item) if card == "number" else ((), ())
-                yield ItemChange(task, item.name, item.id, card, kept[card].noun, was, now, gone, come)
+                told = _read(before[item.id], item) if card == "number" else ((), (), {})
+                yield ItemChange(task, item.name, item.id, card, kept[card].noun, was, now, *told)
 
 
 def config_diff(run: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[ConfigChange, ...]:
@@ -218,6 +221,9 @@ def outcome(item: Item, scorecard: str, ledger: Ledger) -> Outcome | None:
     return Outcome(*(counts.get(name, 0) for name in (ledger.found, ledger.invented, ledger.missed)))
 
 
-def _read(before: Item, after: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _read(before: Item, after: Item) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
+    """The numbers that are gone, those that have come, and why those that are gone are missed."""
     was, now = (set(item.photo.read) if item.photo else set() for item in (before, after))
-    return tuple(sorted(was - now)), tuple(sorted(now - was))
+    why = {missed.number: missed.words() for missed in after.photo.missed} if after.photo else {}
+    gone = tuple(sorted(was - now))
+    return gone, tuple(sorted(now - was)), {number: why[number] for number in gone if number in why}

@@ -150,7 +150,9 @@ def convert(data: Mapping[str, Any]) -> BenchmarkRun:
     for kind in CARDS:
         kept = getattr(old, f"{kind.DECLARED.name}_scorecard")
         if kept is not None:
-            cards[kind.DECLARED.name] = kind.from_dict({name: int(count) for name, count in kept.items()}).counted()
+            counted = kind.from_dict({name: int(count) for name, count in kept.items()}).counted()
+            new = tuple(name for name in counted.counts if name not in kept)  # what nobody counted then
+            cards[kind.DECLARED.name] = replace(counted, unknown=new)
     speed = {figure.metric: old.metrics[figure.metric] for figure in SPEED.figures if figure.metric in old.metrics}
     cards[SPEED.name] = Counted(SPEED, {}, speed)
     tasks = {

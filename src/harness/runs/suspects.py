@@ -4,19 +4,20 @@ Runs on the same photos that predict different things are witnesses. A box that 
 that no label explains, is more likely a missing label than the same mistake made again and again. A box in an ignore
 region that the newest run sees may be a target after all. Runs that predict the same are one witness, and one
 witness is none: without a second, only ignore regions are looked at. What a person called no bib or no face is
-settled, and a run that never saw a photo has no say in it.
+settled, and a run that never saw a photo has no say in it. A number that is read in part in an ignore region is no
+doubt about the label: it says the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
 from harness.runs.archive import BenchmarkRun
-from harness.scoring.bibs import detect_bibs
+from harness.scoring.bibs import HIDDEN, detect_bibs
 from harness.scoring.boxes import iou
 from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
@@ -107,8 +108,9 @@ def witnesses_of(runs: Iterable[Predictions]) -> list[Predictions]:
 
 
 def _agree(one: Predictions, other: Predictions) -> bool:
+    """Whether two runs predict the same, by whichever texts they dropped on the way."""
     both = one.keys() & other.keys()
-    return bool(both) and all(one[photo] == other[photo] for photo in both)
+    return bool(both) and all(one[photo] == replace(other[photo], dropped=one[photo].dropped) for photo in both)
 
 
 def _is_suspect(sighting: _Sighting, witnesses: Sequence[int]) -> bool:
@@ -154,9 +156,13 @@ def _unexplained(
             boxes += seen.faces if photo.faces is not None else ()
     unexplained = detection.false_predictions | detection.ignored
     for row in np.flatnonzero(unexplained).tolist():
-        photo_number = int(detection.predictions.photo_index[row])
-        if not _is_settled(boxes[row], expected[photo_number]):
-            yield photos[photo_number], boxes[row], bool(detection.ignored[row])
+        photo_number, ignored = int(detection.predictions.photo_index[row]), bool(detection.ignored[row])
+        if not _is_settled(boxes[row], expected[photo_number]) and not (ignored and _is_partial(boxes[row])):
+            yield photos[photo_number], boxes[row], ignored
+
+
+def _is_partial(box: BibBox | FaceBox) -> bool:
+    return isinstance(box, BibBox) and HIDDEN in (box.number or "")
 
 
 def _is_settled(box: BibBox | FaceBox, labels: PhotoLabels) -> bool:

@@ -43,6 +43,7 @@ from harness.scoring.grids import Grid
 from harness.scoring.grits import grits_content
 from harness.scoring.links import LinkScorecard, score_links, tally_links
 from harness.scoring.matching import Matches, match_by_key, match_greedy, match_optimal
+from harness.scoring.misses import Cause, MissedNumber, MissScorecard, missed_numbers, tally_misses
 from harness.scoring.numbers import NumberScorecard, NumberStatus, number_status, tally_numbers
 from harness.scoring.pairing import PairedDifference, paired_difference
 from harness.scoring.slices import Slice, slice_bibs, slice_faces
@@ -65,6 +66,7 @@ __all__ = [
     "BibScorecard",
     "Boxes",
     "CalibrationScorecard",
+    "Cause",
     "CellAssignment",
     "CellDiff",
     "CellPair",
@@ -87,6 +89,8 @@ __all__ = [
     "LinkScorecard",
     "MatchGrade",
     "Matches",
+    "MissScorecard",
+    "MissedNumber",
     "Node",
     "Note",
     "NumberScorecard",
@@ -117,6 +121,7 @@ __all__ = [
     "match_by_key",
     "match_greedy",
     "match_optimal",
+    "missed_numbers",
     "normalize_cell",
     "number_status",
     "paired_difference",
@@ -135,6 +140,7 @@ __all__ = [
     "tally_face_errors",
     "tally_faces",
     "tally_links",
+    "tally_misses",
     "tally_numbers",
     "teds",
     "text_sections",

@@ -2,7 +2,7 @@
 
 Targets are `bib` and `bib_clipped`; `bib_obscured` is an ignore region; `not_bib` is a known non-object. Reading is
 judged on matched pairs only: exact equality of the stripped strings. A label with a `?` is a partial number: there is
-nothing exact to compare with, so it is counted apart.
+nothing exact to compare with, so it is counted apart. A number that was read in part is wrong where the label is whole.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from harness.types import BibBox, BibScope, PhotoLabels, PhotoPrediction
 
 SCORED = frozenset({BibScope.BIB, BibScope.BIB_CLIPPED})
 IGNORE = frozenset({BibScope.BIB_OBSCURED})
+#: What stands for a character that cannot be seen.
+HIDDEN = "?"
 
 
 def _declaration() -> Declaration:
@@ -61,7 +63,7 @@ class BibScorecard(DetectionScorecard):
 
 def is_complete(number: str | None) -> bool:
     """Whether a label's number can be compared exactly: it is there and has no `?`."""
-    return bool(number and number.strip()) and "?" not in str(number)
+    return bool(number and number.strip()) and HIDDEN not in str(number)
 
 
 def score_bibs(predicted: Sequence[BibBox], labels: Sequence[BibBox], iou_threshold: float = 0.5) -> BibScorecard:

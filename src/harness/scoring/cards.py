@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from harness.scoring.boxes import Bools, Floats, Ints
 
-#: Changes whenever a rule changes, so that runs scored by different rules are never compared.
-SCORER_VERSION = 1
+#: Changes whenever a rule changes, so that runs scored by different rules are never compared. 2: a number that was read
+#: in part, such as `33?`, is not a number that was read.
+SCORER_VERSION = 2
 
 Count = int | float
 #: Whole counts in one of integers, fractional ones in one of floats.

@@ -22,6 +22,8 @@ from harness.tracking.catalog import find_baseline, load_run
 
 #: Failures that are shown at most, and the long side of their pictures in pixels.
 MOST_FAILURES = 8
+#: Missed numbers that are told one by one at most.
+MOST_MISSED = 100
 PICTURE_SIDE = 640
 
 
@@ -69,13 +71,14 @@ class ComparisonView(View):
 
 
 class FailureView(View):
-    """One photo of a run with errors on it, in words."""
+    """One photo of a run with errors on it, in words; `missed` has each missed number with its cause."""
 
     photo: str
     errors: int
     status: str
     expected: list[str]
     read: list[str]
+    missed: list[str]
     counts: dict[str, str]
 
 
@@ -154,11 +157,28 @@ def _compared(found: Comparison) -> ComparisonView:
 
 
 def explanation(ledger: Ledger, run_id: str) -> str:
-    """A run's scorecards, and what it did to photos beside the base of the study."""
+    """A run's scorecards, why it missed numbers, and what it did to photos beside the base of the study."""
     run, compared = load_visible(ledger, run_id), comparison(ledger, run_id, None)
     changed = "\n".join(compared.photos) or "no photo came out otherwise"
     settings = "\n".join(f"{key}: {before} -> {after}" for key, (before, after) in compared.config.items())
-    return f"{run.text()}\n\nBeside the base: {compared.verdict}\n\n{settings or 'the same settings'}\n\n{changed}"
+    missed = [f"{item.name}: {words}" for item in run.photos for words in _missed(item)]
+    told = ["Missed numbers", *missed[:MOST_MISSED], *_more(len(missed) - MOST_MISSED)] if missed else []
+    parts = [
+        run.text(),
+        "\n".join(told),
+        f"Beside the base: {compared.verdict}",
+        settings or "the same settings",
+        changed,
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _missed(item: Item) -> list[str]:
+    return [f"{missed.number}: {missed.words()}" for missed in item.photo.missed] if item.photo else []
+
+
+def _more(count: int) -> list[str]:
+    return [f"... and {count} more"] if count > 0 else []
 
 
 def failures(ledger: Ledger, run_id: str, limit: int) -> list[Failure]:
@@ -190,5 +210,6 @@ def _failure(run: BenchmarkRun, item: Item) -> FailureView:
         status=item.photo.status if item.photo else "",
         expected=list(item.photo.expected) if item.photo else [],
         read=list(item.photo.read) if item.photo else [],
+        missed=_missed(item),
         counts=counts,
     )

@@ -158,7 +158,8 @@ def list_failures(
 
 
 def explain_run(study: Study, run_id: RunId) -> dict[str, str]:
-    """A run in words: its scorecards, its verdict beside the base, and which photos it mended or broke."""
+    """A run in words: its scorecards, why it missed numbers, its verdict beside the base, and which photos it mended or
+    broke."""
     return {"run_id": run_id, "text": inspection.explanation(begun(study), run_id)}
 
 

@@ -16,8 +16,8 @@ from harness.types import BibBox, BibFaceLink, FaceBox, FaceScope, PhotoLabels, 
 
 #: Blue, green, red.
 SKIN, INK, PAPER = (120, 160, 215), (25, 25, 25), (245, 245, 245)
-#: Digits of 3 x 5 squares, row by row.
-_DIGITS = {
+#: Digits and capital letters of 3 x 5 squares, row by row.
+_CHARACTERS = {
     "0": "111101101101111",
     "1": "010110010010111",
     "2": "111001111100111",
@@ -28,6 +28,32 @@ _DIGITS = {
     "7": "111001001001001",
     "8": "111101111101111",
     "9": "111101111001111",
+    "A": "010101111101101",
+    "B": "110101110101110",
+    "C": "011100100100011",
+    "D": "110101101101110",
+    "E": "111100110100111",
+    "F": "111100110100100",
+    "G": "011100101101011",
+    "H": "101101111101101",
+    "I": "111010010010111",
+    "J": "001001001101010",
+    "K": "101101110101101",
+    "L": "100100100100111",
+    "M": "101111111101101",
+    "N": "110101101101101",
+    "O": "010101101101010",
+    "P": "110101110100100",
+    "Q": "010101101110011",
+    "R": "110101110101101",
+    "S": "011100010001110",
+    "T": "111010010010010",
+    "U": "101101101101111",
+    "V": "101101101101010",
+    "W": "101101111111101",
+    "X": "101101010101101",
+    "Y": "101101010010010",
+    "Z": "111001010100111",
 }
 
 
@@ -54,7 +80,7 @@ class Scene:
 def draw_runners(numbers: Sequence[str | None] = ("417",), seed: int = 0, size: tuple[int, int] = (320, 480)) -> Scene:
     """Runners side by side on a noisy background: a face each, and a bib where the number is not None.
 
-    `size` is width and height. For example:
+    A number has digits and capital letters. `size` is width and height. For example:
 
         >>> scene = draw_runners(["417", None])
         >>> scene.image.shape, scene.labels.bibs[0].number, len(scene.labels.faces)
@@ -150,13 +176,13 @@ def _oval(image: Image, box: Rectangle) -> Rectangle:
 
 
 def _write(image: Image, number: str, plate: Rectangle) -> None:
-    """Digits across the middle of a plate, as large as fits; none where the plate is too small for them."""
+    """Characters across the middle of a plate, as large as fits; none where the plate is too small for them."""
     left, top, width, height = plate
     side = int(min(width * 0.9 / (4 * len(number)), height * 0.8 / 5))
     x = left + (width - side * (4 * len(number) - 1)) / 2
     y = top + (height - side * 5) / 2
-    for place, digit in enumerate(number):
-        for square, on in enumerate(_DIGITS[digit]):
+    for place, character in enumerate(number):
+        for square, on in enumerate(_CHARACTERS[character]):
             if on == "1" and side:
                 _fill(image, (x + side * (place * 4 + square % 3), y + side * (square // 3), side, side), INK)
 

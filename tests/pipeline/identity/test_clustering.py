@@ -208,7 +208,7 @@ def test_numbers_bring_together_and_keep_apart_and_an_unknown_one_does_neither()
     how = Clustering(neighbours=1000, number_weight=0.2, time_weight=0.0, seconds_apart=60.0)
 
     def found(threshold: float, *numbers: str | None) -> list[int]:
-        return how.cluster(vectors, threshold, free(2), Hints(numbers, np.full(2, np.nan))).tolist()
+        return list(how.cluster(vectors, threshold, free(2), Hints(numbers, np.full(2, np.nan))))
 
     assert found(0.82, "7", "7") == [0, 0]
     assert found(0.82, "7", None) == found(0.82, None, None) == [0, 1]
@@ -221,7 +221,7 @@ def test_photos_of_one_moment_bring_together_and_hours_between_them_do_nothing()
     how = Clustering(neighbours=1000, number_weight=0.0, time_weight=0.2, seconds_apart=60.0)
 
     def found(*seconds: float) -> list[int]:
-        return how.cluster(vectors, 0.7, free(2), Hints([None, None], np.array(seconds))).tolist()
+        return list(how.cluster(vectors, 0.7, free(2), Hints([None, None], np.array(seconds))))
 
     assert found(1000.0, 1003.0) == [0, 0]
     assert found(1000.0, 1061.0) == found(1000.0, np.nan) == found(1000.0, 99000.0) == [0, 1]

@@ -87,7 +87,8 @@ def test_vectors_that_are_not_unit_vectors_are_refused(rows: list[list[float]], 
 
 
 @pytest.mark.parametrize(
-    ("query", "told"), [([1.0], r"shape \(1,\); expected \(2,\)"), ([float("nan"), 1.0], "not finite")]
+    ("query", "told"),
+    [([1.0], r"shape \(1,\); expected \(2,\)"), ([float("nan"), 1.0], "length nan"), ([0.0, 0.0], "length 0")],
 )
 def test_a_query_that_does_not_fit_is_refused(query: list[float], told: str) -> None:
     with pytest.raises(ValueError, match=told):

@@ -21,7 +21,7 @@ from harness.base.errors import PredictionsError
 from harness.references.sets import KnownPhoto, ReferenceSet, StagingSet
 from harness.tasks.photos.prediction_files import Predictions, PredictionsFile, read_predictions
 from harness.tasks.photos.prediction_lines import line_of, parse_line, prediction_of
-from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, PhotoPrediction, Split
+from harness.types import BibBox, BibFaceLink, DroppedText, FaceBox, PhotoLabels, PhotoPrediction, Split
 from tests.report.reports import photo_of
 
 HASHES = [f"{number:064x}" for number in range(4)]
@@ -75,7 +75,7 @@ def predictions(draw: st.DrawFn) -> PhotoPrediction:
     bibs = [
         BibBox(
             **draw(coordinates()),
-            number=draw(st.none() | st.text(max_size=5)),
+            number=draw(st.none() | st.sampled_from(["33?", "?12", "S0780", "0891", "7"]) | st.text(max_size=5)),
             score=draw(score),
             char_scores=tuple(draw(st.lists(shares, max_size=3))),
         )
@@ -92,16 +92,45 @@ def predictions(draw: st.DrawFn) -> PhotoPrediction:
     pairs = [(bib, face) for bib in range(len(bibs)) for face in range(len(faces))]
     chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     links = [BibFaceLink(*pair, draw(score)) for pair in chosen]
-    return PhotoPrediction(tuple(bibs), tuple(faces), tuple(links))
+    amounts = st.none() | st.floats(-9, 9)
+    dropped = [
+        DroppedText(
+            **draw(coordinates() | st.just({"x": 0.0, "y": 0.0, "w": 0.0, "h": 0.0})),
+            text=draw(st.text(max_size=5)),
+            rule=draw(st.sampled_from(["", "format", "min_char_score"])),
+            value=draw(amounts),
+            limit=draw(amounts),
+        )
+        for _ in range(draw(st.integers(0, 3)))
+    ]
+    return PhotoPrediction(tuple(bibs), tuple(faces), tuple(links), tuple(dropped))
 
 
 @given(predictions())
 def test_a_prediction_comes_back_from_its_line_to_the_last_digit(prediction: PhotoPrediction) -> None:
-    line = parse_line(line_of(HASHES[0], "a.jpg", prediction))
+    line = parse_line(line_of(HASHES[0], "a.jpg", prediction, traced=True))
     again = prediction_of(line)
     assert (line.photo, line.sha256) == ("a.jpg", HASHES[0])
     assert repr(again) == repr(prediction)
     assert [link.score for link in again.links] == [link.score for link in prediction.links]
+
+
+def test_texts_that_were_dropped_are_on_every_line_or_on_none(tmp_path: Path) -> None:
+    text = {**BOX, "text": "41?", "rule": "min_char_score", "value": 0.46, "limit": 0.5}
+    lines: list[dict[str, Any]] = [
+        {"photo": "a.jpg", "bibs": [], "dropped": [text, {"text": "5B"}]},
+        {"photo": "b.jpg", "bibs": []},
+    ]
+    assert "predictions.jsonl:2: no dropped, which line 1 has" in refused(tmp_path, *lines)
+    found = read(tmp_path, lines[0], lines[1] | {"dropped": []})
+    assert found.traced
+    seen = DroppedText(**BOX, text="41?", rule="min_char_score", value=0.46, limit=0.5)
+    assert found.found[HASHES[0]].dropped == (seen, DroppedText(x=0, y=0, w=0, h=0, text="5B"))
+    assert not read(tmp_path, lines[1]).traced
+    (line,) = [json.loads(line_of(HASHES[0], "a.jpg", found.found[HASHES[0]]))]
+    assert "dropped" not in line, "of a reader that does not tell it"
+    wrong = refused(tmp_path, {"photo": "a.jpg", "bibs": [], "dropped": [text | {"x": 0.9}]})
+    assert "dropped.0: x 0.9 and w 0.3 stick out of the photo" in wrong
 
 
 def test_what_a_run_did_not_predict_is_not_in_its_lines() -> None:
@@ -592,6 +621,13 @@ def test_a_number_of_a_result_is_text_also_where_a_tool_has_guessed(tmp_path: Pa
     results, images = (mark + json.dumps(value).encode() for value in ([RESULT | number], IMAGES))
     (bib,) = read_coco(tmp_path, results, images).found[HASHES[0]].bibs
     assert bib.number == "417"
+
+
+@pytest.mark.parametrize("number", ["33?", "?12", "S0780", "0891"])
+def test_a_number_of_a_result_keeps_what_is_hidden_letters_and_leading_zeros(tmp_path: Path, number: str) -> None:
+    for result in ({"number": number}, {"attributes": {"number": number}}):
+        (bib,) = read_coco(tmp_path, [RESULT | result]).found[HASHES[0]].bibs
+        assert bib.number == number
 
 
 def test_categories_need_a_file_that_has_them(tmp_path: Path) -> None:

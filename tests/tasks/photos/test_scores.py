@@ -9,7 +9,7 @@ import pytest
 from harness.scoring.cards import Counted
 from harness.scoring.detection import Thresholds
 from harness.tasks.photos.scores import SCORECARDS, declared, score
-from harness.types import BibScope, FaceBox, FaceScope, PhotoLabels, PhotoPrediction
+from harness.types import BibScope, DroppedText, FaceBox, FaceScope, PhotoLabels, PhotoPrediction
 from tests.report.reports import BIB, FACE, LABELS, NOTHING, RIGHT, evaluation_of
 
 AT = Thresholds(0.5, 0.5)
@@ -26,7 +26,8 @@ def figures(*pairs: tuple[PhotoLabels, PhotoPrediction]) -> dict[str, float]:
 
 def test_each_scorecard_has_a_name_and_no_two_metrics_are_the_same() -> None:
     cards = declared()
-    assert [card.name for card in cards] == ["number", "bib", "face", "link", "bib_errors", "face_errors", "speed"]
+    names = ["number", "reading", "bib", "face", "link", "bib_errors", "face_errors", "speed"]
+    assert [card.name for card in cards] == names
     assert len(SCORECARDS) == len(cards) - 1
     metrics = [metric for card in cards for metric in (*card.metrics, *card.counts.values())]
     assert len(metrics) == len(set(metrics))
@@ -77,3 +78,28 @@ def test_figures_belong_to_the_scorecard_that_declares_them() -> None:
         "speed": {"runtime/pipeline_seconds", "runtime/photos_per_second"},
     }
     assert isinstance(cards["speed"], Counted)
+
+
+SEEN = DroppedText(x=0.4, y=0.5, w=0.1, h=0.1, text="4I7", rule="min_char_score", value=0.46, limit=0.5)
+
+
+def test_every_missed_number_has_a_cause_and_they_add_up() -> None:
+    photos = evaluation_of([NOTHING, RIGHT, replace(NOTHING, dropped=(SEEN,))]).photos
+    traced, untraced = score(photos, AT, traced=True), score(photos, AT)
+    assert [len(traced.missed[photo.sha256]) for photo in photos] == [1, 0, 1]
+    told = [
+        (card["not_seen"], card["no_trace"]) for card in (x.counted()["reading"].counts for x in (traced, untraced))
+    ]
+    assert told == [(1, 0), (0, 1)]
+    for scores in (traced, untraced):
+        counts = scores.counted()
+        assert sum(counts["reading"].counts.values()) == counts["number"].counts["number_fn"] == 2
+        assert counts["reading"].counts["dropped_by_rule"] == 1
+    unread = score(photos, AT, frozenset({"numbers"}))
+    assert unread.counted()["reading"].metrics() == {}, "a program that reads no numbers has missed none"
+
+
+def test_runs_that_predict_the_same_have_the_same_predictions_whatever_they_dropped() -> None:
+    one, other = (evaluation_of([replace(RIGHT, dropped=dropped)]).result() for dropped in ((), (SEEN,)))
+    assert one.predictions == other.predictions
+    assert one.predictions != evaluation_of([NOTHING]).result().predictions

@@ -19,6 +19,8 @@ LINES = [["name", "time"], ["Ada", "41:07"], ["Bo", "43:30"]]
 SHORT = LINES[:2]
 WIDE = [["name", "time", "km"], ["Ada", "41:07", "10"]]
 OTHER = [["lap", "m"], ["7", "400"]]
+WRAPPED = [["who", "what to do"], ["Ada", "start the clock and then wave the flag"]]
+OPEN_FRAME = [["", "cyl", "disp", "gear"], ["Mazda RX4", "6", "160.0", "4"], ["Duster 360", "8", "360.0", "3"]]
 GT = [table("one", LINES), table("two", OTHER)]
 
 
@@ -133,7 +135,7 @@ class TestCombine:
         assert logged["table/combine_gain"] == logged["table/oracle_gain"] == 1 - logged["table/fuzzy_f1_b"] > 0
 
     def test_a_choice_can_lose(self) -> None:
-        tidy = [["x", "y"], ["p", "q"], ["r", "s"], ["t", "u"]]
+        tidy = [["a paragraph", "that is no"], ["table but", "in two columns"]]
         evaluation = evaluated(("a", "one", tidy), ("b", "one", LINES), ("b", "two", OTHER))
         assert metrics(evaluation, means(evaluation))["table/combine_gain"] < 0
 
@@ -147,6 +149,10 @@ class TestCombine:
             ([["name time Ada 41:07 Bo 43:30"]], LINES, 1),
             ([["name", "", "time"], ["Ada", "", "41:07"], ["Bo", "", "43:30"]], LINES, 1),
             ([["a", "b", "c", "d", "e", "f", "g"]], SHORT, 1),
+            # Each line of a wrapped cell as a row makes more cells and no more text.
+            ([["who", "what to do"], ["Ada", "start the clock"], ["", "and then wave"], ["", "the flag"]], WRAPPED, 1),
+            # The outer columns are lost where the frame is open; what is left is tidy.
+            ([["cyl", "disp"], ["6", "160.0"], ["8", "360.0"]], OPEN_FRAME, 1),
         ],
     )
     def test_the_tidier_table_is_taken(self, first: list[list[str]], second: list[list[str]], taken: int) -> None:

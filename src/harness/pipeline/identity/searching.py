@@ -52,9 +52,9 @@ class Gallery:
         query = np.asarray(query, dtype=np.float32)
         if query.shape != self.vectors.shape[1:]:
             raise ValueError(f"a query of shape {query.shape}; expected {self.vectors.shape[1:]} as in the gallery")
+        if not abs((length := float(np.linalg.norm(query))) - 1) <= UNIT:
+            raise ValueError(f"a query of length {length:g}; expected 1")
         similar = self.vectors @ query
-        if not np.isfinite(similar).all():
-            raise ValueError("a query with a number that is not finite; expected a unit vector")
         found = np.flatnonzero(similar >= self._floor(similar, least, most))
         exact = self.vectors[found].astype(np.float64) @ query.astype(np.float64)
         order = np.argsort(-np.rint(exact * DIGITS), kind="stable")[:most]

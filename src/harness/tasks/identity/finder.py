@@ -8,13 +8,15 @@ the cache or elsewhere. The rules of a search are those of the scorecard (`scori
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.base.errors import ConfigError, PhotoError, QueryError
 from harness.pipeline import Pipeline
-from harness.references.photo_files import check_format, read_bytes, upright_size
+from harness.references.decoding import check_format, upright_size
+from harness.references.photo_files import read_bytes
 from harness.references.photos import OpenedPhoto
 from harness.references.sets import ReferencePhoto, ReferenceSet
 from harness.scoring.answering import Answer, Threshold, answer, threshold_of
@@ -126,7 +128,7 @@ class Finder:
         path = Path(name)
         try:
             check_format(path, content)
-            width, height = upright_size(path, content)
+            width, height = upright_size(path, io.BytesIO(content))
             if width * height > MOST_PIXELS:
                 raise QueryError(f"{name}: {width} x {height} pixels; a picture to search with has at most 64 million")
             photo = OpenedPhoto(path, hashlib.sha256(content).hexdigest(), content)

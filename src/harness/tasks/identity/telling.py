@@ -30,13 +30,17 @@ def headline(found: Found) -> str:
     """How many photos came back, or that nobody was found."""
     gallery, photos = found.gallery, len(found.answer.photos)
     among = f"{counted(len(gallery.photos), 'photo')} of {gallery.references.name}"
-    return f"{photos:,} of {among}" if photos else f"Nobody found in {among}"
+    return f"Found in {photos:,} of {among}" if photos else f"Nobody found in {among}"
 
 
 def notes(found: Found) -> list[str]:
     """Which face and which number were searched with, and at which threshold."""
     threshold = found.gallery.threshold
-    return [*_selfie(found), *_number(found), *([threshold_words(threshold)] if threshold.exists else [])]
+    told = [*_selfie(found), *_number(found)]
+    if any(each.linked is not None for each in found.answer.photos):
+        with_picture = "your picture and " if found.query.selfie else ""
+        told.append(f"Linked: how similar a face is to the average of {with_picture}the faces linked to the number.")
+    return [*told, threshold_words(threshold)] if threshold.exists else told
 
 
 def _selfie(found: Found) -> list[str]:
@@ -73,10 +77,11 @@ def threshold_words(threshold: Threshold) -> str:
             "labelled who could search as a stranger, so that it is not known how often a stranger is shown somebody."
         )
     searches = "search" if threshold.rests_on == 1 else "searches"
-    told = f"{at}: set by the labels of these photos for an FPIR of {threshold.fpir:g}, on {n} {searches} by strangers."
-    if threshold.measurable:
-        return told
-    return f"{told} So few cannot show an FPIR below 1/{n}: strangers may be shown somebody more often."
+    told = (
+        f"{at}, set by the labels of these photos: of people who are in no photo, a share of {threshold.fpir:g} may be "
+        f"shown somebody (FPIR). It rests on {n} {searches} by such people"
+    )
+    return f"{told}." if threshold.measurable else f"{told}; so few cannot show a share below 1/{n}."
 
 
 def warnings(found: Found) -> list[str]:

@@ -55,7 +55,9 @@ class FilePhotosTask(ReferencePhotosTask):
 
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - nothing takes long here
         """Score what the file says."""
-        result = self.scored(folder, self._predicted(), self.predictions.absent, tuple(self.notes()))
+        result = self.scored(
+            folder, self._predicted(), self.predictions.absent, tuple(self.notes()), self.predictions.traced
+        )
         empty = f"{self._empty} counted as none found" if self._empty else ""
         tags = {
             "predictions.missing": empty,

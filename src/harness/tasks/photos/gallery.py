@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.runs.archive import PHOTOS
 from harness.runs.comparison import Change, Comparison, ItemChange
 from harness.runs.suspects import Suspect
-from harness.scoring import ItemCounts
+from harness.scoring import ItemCounts, MissedNumber
 from harness.scoring.detection import Thresholds
 from harness.tasks.photos.grid import pick_mistakes
 from harness.tasks.photos.mistakes import Mistake, ReadPhoto, Shots, mistakes, take_shots
@@ -45,8 +45,9 @@ def make_gallery(
     suspects: Sequence[Suspect],
     thresholds: Thresholds,
     read_photo: ReadPhoto,
+    causes: Mapping[str, Iterable[MissedNumber]] | None = None,
 ) -> Gallery:
-    """Choose what is shown of a run, and read it."""
+    """Choose what is shown of a run, and read it. `causes` has why numbers were missed, by photo."""
     suspects = suspects[:MOST_SUSPECTS]
     broken, fixed = changed_photos(comparison)
     worst = [photos[position] for position in worst_photos(cards)[:LOOKED_AT]]
@@ -54,7 +55,7 @@ def make_gallery(
     wanted = changed | {item.sha256 for item in suspects} | {photo.sha256 for photo in worst}
     others = [photo for photo in photos if photo.sha256 in wanted and photo not in worst]
     kinds = [kind for card in cards.values() for kind in card.declared.mistakes]
-    picked = pick_mistakes(list(mistakes([*worst, *others], thresholds)), kinds)
+    picked = pick_mistakes(list(mistakes([*worst, *others], thresholds, causes)), kinds)
     boxes: dict[str, list[Box]] = {}
     for sha256, box in [(item.photo.sha256, item.box) for item in picked] + [(s.sha256, s.box) for s in suspects]:
         boxes.setdefault(sha256, []).append(box)

@@ -34,7 +34,8 @@ def write_grid(folder: Path, picked: Sequence[Mistake], shots: Mapping[str, Shot
     now = int(time.time() * 1000)
     for kind in dict.fromkeys(item.kind for item in picked):
         for step, mistake in enumerate(item for item in picked if item.kind == kind):
-            picture = with_caption(shots[mistake.photo.sha256].parts[mistake.box], mistake.words, mistake.photo.name)
+            lines = filter(None, (mistake.words, mistake.why, mistake.photo.name))
+            picture = with_caption(shots[mistake.photo.sha256].parts[mistake.box], *lines)
             name = f"{kind}+step+{step}+timestamp+{now}+{uuid.uuid4()}"
             picture.save(images / f"{name}.png")
             picture.save(images / f"{name}+compressed.webp", quality=80)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from harness.references.sets import ReferencePhoto
 from harness.scoring.bibs import detect_bibs, is_complete
 from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
+from harness.scoring.misses import MissedNumber
 from harness.tasks.photos.pictures import LONG_SIDE, Image, outline, scaled
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.types import BibBox, Box, FaceBox
@@ -28,12 +29,18 @@ ReadPhoto = Callable[[Path, str], Image]
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that is wrong, where it is, and what a person should know about it."""
+    """One thing that is wrong, where it is, what a person should know about it and, of a missed number, its cause."""
 
     kind: str
     photo: EvaluatedPhoto
     box: BibBox | FaceBox
     words: str
+    why: str = ""
+
+    @property
+    def told(self) -> str:
+        """All of it in a line."""
+        return f"{self.words} ({self.why})" if self.why else self.words
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,26 @@ class Shots:
     parts: Mapping[Box, Image]
 
 
-def mistakes(photos: Iterable[EvaluatedPhoto], thresholds: Thresholds) -> Iterator[Mistake]:
-    """Everything that is missed, false or misread on the photos."""
+def mistakes(
+    photos: Iterable[EvaluatedPhoto], thresholds: Thresholds, causes: Mapping[str, Iterable[MissedNumber]] | None = None
+) -> Iterator[Mistake]:
+    """Everything that is missed, false or misread on the photos. `causes` has why numbers were missed, by the hashes of
+    their photos; a missed bib is told with that of its number."""
     for photo in photos:
         labels, found = photo.labels, photo.prediction
         bibs = detect_bibs([labels], [found], thresholds.bib_iou)
-        yield from _detection_mistakes(photo, "bibs", bibs, labels.bibs or (), found.bibs)
+        why = {missed.number: missed.words() for missed in (causes or {}).get(photo.sha256, ())}
+        for mistake in _detection_mistakes(photo, "bibs", bibs, labels.bibs or (), found.bibs):
+            yield _explained(mistake, why)
         yield from _misreadings(photo, bibs, labels.bibs or (), found.bibs)
         faces = detect_faces([labels], [found], thresholds.face_iou)
         yield from _detection_mistakes(photo, "faces", faces, labels.faces or (), found.faces)
+
+
+def _explained(mistake: Mistake, why: Mapping[str, str]) -> Mistake:
+    """A missed bib with the cause of its number. A number that stands on two bibs may be found on the other one."""
+    number = mistake.box.number if mistake.kind == "missed_bibs" and isinstance(mistake.box, BibBox) else None
+    return replace(mistake, why=why.get((number or "").strip(), ""))
 
 
 def _detection_mistakes(

@@ -100,12 +100,15 @@ def _pixels(picture: Pillow.Image) -> Image:
 
 
 def _resized(image: Image, long_side: int) -> Pillow.Image:
+    """The picture of another size. Its channels are put in order when it is small: copies of photos are large."""
+    from PIL import Image as Pillow
     from PIL.Image import Resampling
 
     height, width = image.shape[:2]
     factor = long_side / max(height, width)
     size = max(1, round(width * factor)), max(1, round(height * factor))
-    return _picture(image).resize(size, Resampling.BOX if factor < 1 else Resampling.BICUBIC)
+    method = Resampling.BOX if factor < 1 else Resampling.BICUBIC
+    return _picture(np.asarray(Pillow.fromarray(np.ascontiguousarray(image)).resize(size, method)))
 
 
 def _with_legend(picture: Pillow.Image, text: str) -> Pillow.Image:
@@ -158,7 +161,7 @@ def _draw_boxes(
 
 
 def _name(box: BibBox | FaceBox) -> str:
-    return (box.number or "bib") if isinstance(box, BibBox) else "face"
+    return ((box.number or "").strip() or "bib") if isinstance(box, BibBox) else "face"
 
 
 def _draw_links(draw: ImageDraw, labels: PhotoLabels, found: PhotoPrediction) -> None:

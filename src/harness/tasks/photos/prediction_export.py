@@ -12,7 +12,9 @@ from harness.tasks.photos.prediction_lines import line_of
 
 def export_predictions(run: BenchmarkRun, path: Path) -> None:
     """Write a line for each photo that was evaluated. A key that the run did not predict is left out."""
-    lines = [line_of(item.id, item.name, item.photo.prediction, run.absent) for item in run.photos if item.photo]
+    lines = [
+        line_of(item.id, item.name, item.photo.prediction, run.absent, run.traced) for item in run.photos if item.photo
+    ]
     try:
         write_atomically(path, b"".join(lines))
     except OSError as error:

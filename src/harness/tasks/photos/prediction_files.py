@@ -22,6 +22,7 @@ from harness.references.photo_files import size_on_disk, stored_photos
 from harness.references.sets import KnownPhoto, ReferencePhoto, ReferenceSet
 from harness.tasks.photos.prediction_lines import (
     BOX_KEYS,
+    DROPPED,
     KEYS,
     LineError,
     PredictionLine,
@@ -90,7 +91,8 @@ class Predictions:
     """What a file says about the photos of a run, by their hashes.
 
     `absent` is what no line speaks about, `unreadable` are photos whose size is needed and cannot be had, `elsewhere`
-    counts the lines about photos of other splits. Embeddings are personal data: they stay here.
+    counts the lines about photos of other splits; `traced` says that the lines tell which texts were dropped.
+    Embeddings are personal data: they stay here.
     """
 
     found: Mapping[str, PhotoPrediction]
@@ -99,6 +101,7 @@ class Predictions:
     absent: frozenset[str]
     unreadable: Mapping[str, str]
     elsewhere: Mapping[str, int]
+    traced: bool = False
 
 
 def read_predictions(file: PredictionsFile, references: ReferenceSet) -> Predictions:
@@ -238,7 +241,13 @@ class Gatherer:
         if absent & {BIBS, FACES}:
             absent.add(LINKS)
         return Predictions(
-            self._found, self._seconds, self._embeddings, frozenset(absent), self._unreadable, self._elsewhere
+            self._found,
+            self._seconds,
+            self._embeddings,
+            frozenset(absent),
+            self._unreadable,
+            self._elsewhere,
+            traced=(DROPPED,) in self._with,
         )
 
     def _note_keys(self, number: int, line: PredictionLine) -> None:

@@ -3,6 +3,10 @@
     {"photo": "a.jpg", "bibs": [{"x": 0.4, "y": 0.5, "w": 0.1, "h": 0.1, "number": "417", "score": 0.97}],
      "faces": [{"x": 0.4, "y": 0.2, "w": 0.1, "h": 0.15, "score": 0.9}], "links": [[0, 0]], "seconds": {"ocr": 0.4}}
 
+A line may have `dropped`, the texts that a reader saw and gave no number for:
+
+    "dropped": [{"x": 0.4, "y": 0.5, "w": 0.1, "h": 0.1, "text": "11B4", "rule": "format"}]
+
 Boxes are shares of the upright photo, or its pixels on a line with `"unit": "px"`. Whether a key is there matters: a
 key that no line has is something that the program does not predict. `line_of` and `prediction_of` are each other's
 inverse, to the last digit.
@@ -21,8 +25,10 @@ from harness.base.checks import Positive, Share, cut_at_border, first_error
 from harness.base.documents import key_twice
 from harness.base.texts import counted, one_line
 from harness.tasks.photos.scores import BIBS, FACES, LINKS, NUMBERS
-from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
+from harness.types import BibBox, BibFaceLink, Box, DroppedText, FaceBox, PhotoPrediction
 
+#: The key of the texts that a reader dropped.
+DROPPED = "dropped"
 #: What a text is expected to be, by its key; a program may well have something else there.
 _EXPECTED = {
     "number": 'a text such as "417", or null',
@@ -34,6 +40,7 @@ _STAGE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _SURELY_PIXELS = 2
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+Extent = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Landmarks = Annotated[list[tuple[Finite, Finite]], Field(min_length=5, max_length=5)]
 #: Some tools write it in capitals.
@@ -80,6 +87,20 @@ class PredictedFace(_PredictedBox):
     embedding: Annotated[list[Finite], Field(min_length=1)] | None = None
 
 
+class Dropped(_Part):
+    """A text that a reader saw and gave no number for; `rule` is what dropped it, and `value` and `limit` say why. Its
+    box may be left out."""
+
+    x: Finite = 0.0
+    y: Finite = 0.0
+    w: Extent = 0.0
+    h: Extent = 0.0
+    text: str = ""
+    rule: str = ""
+    value: Finite | None = None
+    limit: Finite | None = None
+
+
 class PredictionLine(_Part):
     """One line. A photo is known by its name, by its hash, or by both."""
 
@@ -89,6 +110,7 @@ class PredictionLine(_Part):
     bibs: list[PredictedBib] = []
     faces: list[PredictedFace] = []
     links: list[Link] = []
+    dropped: list[Dropped] = []
     seconds: dict[str, Seconds] = {}
 
     @field_validator("seconds")
@@ -114,7 +136,7 @@ class PredictionLine(_Part):
 
 
 #: The keys of a line that are there on every line or on none.
-KEYS = (BIBS, FACES, LINKS, "seconds")
+KEYS = (BIBS, FACES, LINKS, DROPPED, "seconds")
 #: And those of a box, by the list that it stands in.
 BOX_KEYS = ((BIBS, "number"), (BIBS, "score"), (FACES, "score"))
 
@@ -135,7 +157,7 @@ def parse_line(text: bytes) -> PredictionLine:
 
 def _keys(line: PredictionLine) -> int:
     """How many keys a line has, those of its boxes included: as many colons as it needs."""
-    boxes = sum(len(box.model_fields_set) for box in line.bibs) + sum(len(box.model_fields_set) for box in line.faces)
+    boxes = sum(len(box.model_fields_set) for box in (*line.bibs, *line.faces, *line.dropped))
     return len(line.model_fields_set) + boxes + len(line.seconds)
 
 
@@ -161,11 +183,28 @@ def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPredic
             for place, box in enumerate(line.faces)
         ),
         links=_links(line),
+        dropped=tuple(
+            DroppedText(
+                **(
+                    _placed(seen, size, f"{DROPPED}.{place}")
+                    if seen.w and seen.h
+                    else _UnitBox(x=0.0, y=0.0, w=0.0, h=0.0)
+                ),
+                text=seen.text,
+                rule=seen.rule,
+                value=seen.value,
+                limit=seen.limit,
+            )
+            for place, seen in enumerate(line.dropped)
+        ),
     )
 
 
-def line_of(sha256: str, name: str, prediction: PhotoPrediction, absent: Collection[str] = ()) -> bytes:
-    """The line of a photo, its end included, without the keys that are not predicted."""
+def line_of(
+    sha256: str, name: str, prediction: PhotoPrediction, absent: Collection[str] = (), traced: bool = False
+) -> bytes:
+    """The line of a photo, its end included, without the keys that are not predicted. `traced` says that the reader
+    tells what it dropped."""
     numbers = NUMBERS not in absent
     parts: dict[str, list[Any]] = {
         BIBS: [_bib(box, numbers) for box in prediction.bibs],
@@ -173,6 +212,8 @@ def line_of(sha256: str, name: str, prediction: PhotoPrediction, absent: Collect
         LINKS: [_pair(link) for link in prediction.links],
     }
     known = {key: value for key, value in parts.items() if key not in absent}
+    if traced:
+        known[DROPPED] = [_dropped(seen) for seen in prediction.dropped]
     return orjson.dumps({"photo": name, "sha256": sha256, **known}, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -196,7 +237,7 @@ def _wrong(error: ValidationError, text: bytes) -> str:
     return first_error(error)
 
 
-def _placed(box: _PredictedBox, size: Size | None, where: str) -> _UnitBox:
+def _placed(box: _PredictedBox | Dropped, size: Size | None, where: str) -> _UnitBox:
     width, height = size or (1, 1)
     try:
         x, w = cut_at_border(box.x, box.w, "xw", width)
@@ -206,7 +247,7 @@ def _placed(box: _PredictedBox, size: Size | None, where: str) -> _UnitBox:
     return {"x": x, "y": y, "w": w, "h": h}
 
 
-def _pixel_hint(box: _PredictedBox) -> str:
+def _pixel_hint(box: _PredictedBox | Dropped) -> str:
     """What to say about a box of shares that looks like one of pixels."""
     if max(map(abs, (box.x, box.y, box.w, box.h))) <= _SURELY_PIXELS:
         return ""
@@ -240,7 +281,14 @@ def _face(box: FaceBox) -> dict[str, Any]:
     return {**_xywh(box), "score": box.score, **({"landmarks": box.landmarks} if box.landmarks else {})}
 
 
-def _xywh(box: BibBox | FaceBox) -> dict[str, float]:
+def _dropped(seen: DroppedText) -> dict[str, Any]:
+    """The text and what is known of the rule that dropped it."""
+    reasons = {"text": seen.text, "rule": seen.rule, "value": seen.value, "limit": seen.limit}
+    box = _xywh(seen) if seen.has_coords else {}
+    return {**box, **{name: value for name, value in reasons.items() if value not in ("", None)}}
+
+
+def _xywh(box: Box) -> dict[str, float]:
     return dict(zip("xywh", box.xywh, strict=True))
 
 

@@ -23,11 +23,14 @@ from harness.scoring import (
     Declaration,
     Interval,
     ItemCounts,
+    MissedNumber,
+    MissScorecard,
     Slice,
     average_precision,
     bib_behaviour,
     face_behaviour,
     intervals,
+    missed_numbers,
     number_status,
     slice_bibs,
     slice_faces,
@@ -36,6 +39,7 @@ from harness.scoring import (
     tally_face_errors,
     tally_faces,
     tally_links,
+    tally_misses,
     tally_numbers,
 )
 from harness.scoring import bibs as bib_rules
@@ -54,6 +58,7 @@ ScorePhotos = Callable[[Labels, Predictions, Thresholds], ItemCounts]
 #: The scorecards of photos, in the order in which they are shown.
 SCORECARDS: tuple[ScorePhotos, ...] = (
     lambda labels, found, _: tally_numbers(labels, found).items(),
+    lambda labels, found, _: tally_misses(labels, found).items(),
     lambda labels, found, at: tally_bibs(labels, found, at.bib_iou).items(),
     lambda labels, found, at: tally_faces(labels, found, at.face_iou).items(),
     lambda labels, found, at: tally_links(labels, found, at.bib_iou, at.face_iou).items(),
@@ -66,10 +71,10 @@ SCORECARDS: tuple[ScorePhotos, ...] = (
 BIBS, FACES, LINKS, NUMBERS = "bibs", "faces", "links", "numbers"
 _ABOUT_NUMBERS = {"bib": ("ocr_correct", "ocr_total", "ocr_partial"), "bib_errors": ("wrong_text",)}
 _ABOUT = {
-    BIBS: ("number", "bib", "bib_errors", "link"),
+    BIBS: ("number", "reading", "bib", "bib_errors", "link"),
     FACES: ("face", "face_errors", "link"),
     LINKS: ("link",),
-    NUMBERS: ("number",),
+    NUMBERS: ("number", "reading"),
 }
 
 
@@ -154,7 +159,8 @@ def scorecards(thresholds: Thresholds) -> tuple[ScorePhotos, ...]:
 @dataclass(frozen=True)
 class Scores:
     """The scorecards of photos item by item, recall by tag, and how bibs and faces depend on their scores. `absent` is
-    what the predictions do not speak about, `groups` the group of each photo."""
+    what the predictions do not speak about, `groups` the group of each photo. `missed` has the numbers that were missed
+    on each photo, by its hash; `traced` says that the reader tells what it dropped."""
 
     cards: Mapping[str, ItemCounts]
     slices: tuple[Slice, ...]
@@ -163,6 +169,8 @@ class Scores:
     sureness: Mapping[str, Jackknifed] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
     groups: tuple[str, ...] = ()
+    missed: Mapping[str, tuple[MissedNumber, ...]] = field(default_factory=dict)
+    traced: bool = False
 
     def status(self, photo: EvaluatedPhoto) -> str:
         """PASS, PARTIAL or MISS for the numbers of a photo; n/a where no numbers are predicted."""
@@ -186,11 +194,17 @@ def declared(thresholds: Thresholds = _NO_OVERLAP) -> tuple[Declaration, ...]:
     return (*(score((), (), thresholds).declared for score in scorecards(thresholds)), SPEED)
 
 
-def score_cards(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds) -> dict[str, ItemCounts]:
-    """Every scorecard item by item, by its name."""
+def score_cards(
+    photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, traced: bool = False
+) -> dict[str, ItemCounts]:
+    """Every scorecard item by item, by its name. `traced` says that the reader of bibs tells what it dropped."""
     labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
-    cards = [score(labels, found, thresholds) for score in scorecards(thresholds)]
-    return {card.declared.name: card for card in cards}
+    cards = {
+        card.declared.name: card for card in (score(labels, found, thresholds) for score in scorecards(thresholds))
+    }
+    if traced:
+        cards[MissScorecard.DECLARED.name] = tally_misses(labels, found, traced).items()
+    return cards
 
 
 def judged(photo: ReferencePhoto, absent: frozenset[str]) -> ReferencePhoto:
@@ -214,13 +228,18 @@ def _without(cards: Mapping[str, ItemCounts], absent: frozenset[str]) -> dict[st
     return known
 
 
-def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, absent: frozenset[str] = frozenset()) -> Scores:
+def score(
+    photos: Sequence[EvaluatedPhoto],
+    thresholds: Thresholds,
+    absent: frozenset[str] = frozenset(),
+    traced: bool = False,
+) -> Scores:
     """All that is scored on photos, whose labels are those that are `judged`; what is `absent` is n/a."""
     labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
     groups = tuple(photo.photo.group for photo in photos)
     precisions, sureness = _precisions(photos)
     return Scores(
-        cards=_without(score_cards(photos, thresholds), absent),
+        cards=_without(score_cards(photos, thresholds, traced), absent),
         slices=(
             *slice_bibs(labels, found, thresholds.bib_iou, groups),
             *slice_faces(labels, found, thresholds.face_iou, groups),
@@ -233,6 +252,8 @@ def score(photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, absent: froz
         sureness=sureness,
         absent=absent,
         groups=groups,
+        missed={photo.sha256: missed_numbers(photo.labels, photo.prediction, traced) for photo in photos},
+        traced=traced,
     )
 
 

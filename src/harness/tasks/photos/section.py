@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,14 @@ from harness.report.html import Inlined, render
 from harness.runs.comparison import Comparison
 from harness.runs.plan import Showing, Shown, Table
 from harness.runs.suspects import Suspect
-from harness.scoring import BibErrorScorecard, FaceErrorScorecard, LinkScorecard
+from harness.scoring import (
+    BibErrorScorecard,
+    Cause,
+    FaceErrorScorecard,
+    LinkScorecard,
+    MissedNumber,
+    NumberScorecard,
+)
 from harness.scoring.cards import Counted
 from harness.scoring.detection import Thresholds
 from harness.scoring.links import CAUSES
@@ -28,6 +36,8 @@ from harness.tasks.photos.scores import Scores, timed
 from harness.types import BibBox, PhotoPrediction
 
 PICTURE_SIDE = 720
+#: Missed numbers that are listed in the report; `photos.json` has all.
+MOST_MISSED = 1000
 LEGEND = (
     "Green frame: found. Red: MISSED, or misread. Orange: FALSE. Grey: not scored. Broad green line: a labelled link; "
     "thin orange line: a proposed one."
@@ -38,6 +48,15 @@ MEANINGS = {
     "both_missed": "neither bib nor face was found",
     "not_linked": "both were found, and left without a partner",
     "linked_wrong": "both were found, and one of them linked elsewhere",
+}
+
+NUMBER_MEANINGS = {
+    Cause.NOT_SEEN: "the reader saw no text where the number is",
+    Cause.MISREAD: "another number was predicted there",
+    Cause.PARTIAL: "a part of it was read, as in 33?",
+    Cause.DROPPED: "it was seen, and a rule of the reader dropped what was read",
+    Cause.UNREAD: "the bib was found, and no number predicted for it",
+    Cause.NO_TRACE: "the reader does not tell what it saw and dropped",
 }
 
 
@@ -52,7 +71,7 @@ def show_photos(
 ) -> Shown:
     """Write pictures and figures into the folder, and make the photos' part of the report, `notes` first."""
     folder, comparison = showing.folder, showing.comparison
-    gallery = make_gallery(photos, scores.cards, comparison, suspects, thresholds, read_photo)
+    gallery = make_gallery(photos, scores.cards, comparison, suspects, thresholds, read_photo, scores.missed)
     for rank, photo in enumerate((photo for photo in gallery.worst if photo.sha256 in gallery.shots), start=1):
         picture = draw_photo(photo.photo, photo.prediction, gallery.shots[photo.sha256].whole, thresholds)
         (folder / f"worst_{rank}.jpg").write_bytes(picture)
@@ -66,11 +85,12 @@ def show_photos(
     figures = run_figures(scores.behaviours, scores.slices, errors)
     write_pictures(folder, figures)
     left_out = max(0, len(suspects) - MOST_SUSPECTS)
-    return Shown(_html(photos, cards, thresholds, comparison, gallery, figures, left_out, notes), tags)
+    return Shown(_html(photos, scores, cards, thresholds, comparison, gallery, figures, left_out, notes), tags)
 
 
 def _html(
     photos: Sequence[EvaluatedPhoto],
+    scores: Scores,
     cards: Mapping[str, Counted],
     thresholds: Thresholds,
     comparison: Comparison | None,
@@ -79,7 +99,9 @@ def _html(
     suspects_left_out: int,
     notes: Sequence[str],
 ) -> str:
-    drawn = _Drawn(photos, thresholds, comparison, gallery)
+    drawn = _Drawn(photos, scores, thresholds, comparison, gallery)
+    numbers = cards.get(NumberScorecard.DECLARED.name)
+    missed = [(photo.name, each) for photo in photos for each in scores.missed.get(photo.sha256, ())]
     links = cards.get(LinkScorecard.DECLARED.name)
     return render(
         "photos.html",
@@ -91,6 +113,10 @@ def _html(
         worst=[drawn.worst(photo) for photo in gallery.worst],
         linked=links is not None and bool(links.counts),
         causes=list(_causes(links)) if links else [],
+        numbered=numbers is not None and bool(numbers.counts),
+        number_causes=list(_number_causes([each for _, each in missed])),
+        missed=[{"name": name, "number": each.number, "words": each.words()} for name, each in missed[:MOST_MISSED]],
+        missed_left_out=max(0, len(missed) - MOST_MISSED),
         figures={figure.name: {"svg": Markup(figure.svg)} for figure in figures},  # made here, escaped by matplotlib
         suspects=list(drawn.suspects()),
         suspects_left_out=suspects_left_out,
@@ -103,11 +129,12 @@ class _Drawn:
     def __init__(
         self,
         photos: Sequence[EvaluatedPhoto],
+        scores: Scores,
         thresholds: Thresholds,
         comparison: Comparison | None,
         gallery: Gallery,
     ) -> None:
-        self.thresholds = thresholds
+        self.thresholds, self.missed = thresholds, scores.missed
         self.photos = {photo.sha256: photo for photo in photos}
         self.before = comparison.base.predictions() if comparison else {}
         self.gallery, self.inlined = gallery, Inlined()
@@ -121,7 +148,8 @@ class _Drawn:
         )
 
     def worst(self, photo: EvaluatedPhoto) -> dict[str, Any]:
-        words = ", ".join(mistake.words for mistake in mistakes([photo], self.thresholds)) or "links are wrong"
+        wrong = [mistake.told for mistake in mistakes([photo], self.thresholds, self.missed)]
+        words = ", ".join(wrong) or "links are wrong"
         return {"name": photo.name, "words": words, "after": self.photo(photo, photo.prediction)}
 
     def changed(self, photos: Iterable[ChangedPhoto]) -> Iterator[dict[str, Any]]:
@@ -147,6 +175,14 @@ def _causes(links: Counted) -> Iterator[dict[str, Any]]:
         yield {"name": cause.replace("_", " "), "count": count, "share": share, "meaning": meaning}
 
 
+def _number_causes(missed: Sequence[MissedNumber]) -> Iterator[dict[str, Any]]:
+    """The causes of missed numbers, most frequent first; those of rules each by its rule."""
+    counts = Counter((each.cause, each.rule if each.cause is Cause.DROPPED else "") for each in missed)
+    for (cause, rule), count in counts.most_common():
+        name = f"dropped by {rule}" if rule else cause.replace("_", " ")
+        yield {"name": name, "count": count, "share": f"{count / len(missed):.0%}", "meaning": NUMBER_MEANINGS[cause]}
+
+
 def photo_table(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto], scores: Scores) -> Table:
     """One row a photo: what was expected, what was read, what went wrong. Failed photos stand last."""
     gap: list[Any] = [None] * len(failed)
@@ -156,6 +192,11 @@ def photo_table(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto],
         "status": [scores.status(item) for item in photos] + ["FAILED"] * len(failed),
         "expected": [" ".join(sorted(expected_numbers(photo.labels))) for photo in everyone],
         "read": [" ".join(sorted(read_numbers(item.prediction))) for item in photos] + gap,
+        "missed": [
+            "; ".join(f"{each.number}: {each.words()}" for each in scores.missed.get(item.sha256, ()))
+            for item in photos
+        ]
+        + gap,
     }
     for name, card in scores.cards.items():
         if (ledger := card.declared.ledger) is not None and ledger.found in card.columns:

@@ -96,11 +96,12 @@ class ReferencePhotosTask:
         predicted: Predicted,
         absent: frozenset[str] = frozenset(),
         notes: Sequence[str] = (),
+        traced: bool = False,
     ) -> TaskResult:
         """What predictions come to, and how that is shown. `absent` is what they do not speak about; `notes` are told
-        in the terminal and in the report."""
+        in the terminal and in the report; `traced` says that they tell which texts were dropped."""
         photos, failed = predicted
-        scores = score(photos, self.scoring, absent)
+        scores = score(photos, self.scoring, absent, traced)
         about = tuple(evidence.notes(self.references.groups, self.accepted))
         notes = [*notes, *about]
         if failed:
@@ -168,7 +169,8 @@ class PhotosTask(ReferencePhotosTask):
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Predict, score, and say how both are shown."""
         photos, failed = self.predicted(quiet)
-        result, cache = self.scored(folder, (photos, failed)), self.opened_cache
+        result = self.scored(folder, (photos, failed), traced=hasattr(self.pipeline.bib, "dropped"))
+        cache = self.opened_cache
         if cache is None:
             return result
         if cache.repaired:
@@ -191,8 +193,8 @@ def photos_result(
     """What the photos come to."""
     counts = item_rows({name: card.by_item() for name, card in scores.cards.items()}, len(photos))
     predictions, clock = hashlib.sha256(), timed(photos)
-    for photo in photos:
-        predictions.update(repr((photo.sha256, photo.prediction)).encode())
+    for photo in photos:  # how a reader came to what it says is no part of it
+        predictions.update(repr((photo.sha256, replace(photo.prediction, dropped=()))).encode())
     if scores.absent:
         predictions.update(repr(sorted(scores.absent)).encode())
     return TaskResult(
@@ -208,6 +210,7 @@ def photos_result(
             intervals=scores.intervals(),
             slices=scores.slices,
             absent=tuple(sorted(scores.absent)),
+            traced=scores.traced,
             left_out={metric: each.left_out for metric, each in scores.sureness.items() if each.left_out},
             stage_keys=card_keys(scores.cards, stages) if stages else {},
         ),
@@ -228,6 +231,7 @@ def _detail(photo: EvaluatedPhoto, scores: Scores, clock: bool) -> PhotoDetail:
         read=tuple(sorted(read_numbers(photo.prediction))),
         seconds=pipeline_seconds(photo.seconds) if clock else None,
         prediction=photo.prediction,
+        missed=scores.missed[photo.sha256],
     )
 
 

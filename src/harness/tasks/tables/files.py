@@ -146,7 +146,8 @@ def write_ground_truth(path: Path, tables: Sequence[GroundTruthTable]) -> None:
 
 
 def _ground_truth_files(folder: Path) -> list[Path]:
-    found = (sorted(folder.glob(f"*{end}")) for end in (".json", *READERS))
+    """Hidden files, such as those that archives of a Mac bring along, are none."""
+    found = (sorted(folder.glob(f"[!.]*{end}")) for end in (".json", *READERS))
     return next(filter(None, found), [])
 
 

@@ -1,42 +1,88 @@
 """Ground truth of the table competition of ICDAR 2013, in XML.
 
 `*-str.xml` has the cells of each table and `*-reg.xml`, where it lies beside it, the region. A table that goes on over
-pages is one table a region, because methods read page by page. Its id is the name of the PDF with the id of the table
-and, where it has several regions, that of the region. Boxes count from the lower left corner of the page, so that they
-are taken only where the PDF lies beside the file and tells its height.
+pages is one table a region, because methods read page by page. Its id is the name of the PDF with the number of the
+table and, where it has several regions, that of the region. Boxes count from the lower left corner of the page, so that
+they are taken only where the PDF lies beside the file and tells its height.
+
+The published files have oddities, which are read and not refused, because else the set could not be used. `filename` is
+often that of another XML file (`bm_eu-009-str.xml` in `eu-009a-str.xml`): the PDF is then the one with the name of the
+file itself. Rows may begin at -1. A cell that ends before it begins has one place. Of two cells that begin in the same
+place, the second takes the next free one to the right, so that no text is lost. A box without area is none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from harness.tasks.tables.formats import MAX_SPAN, Box, FoundTable, placed
+
+#: First row and column, last row and column, and text.
+Cell: TypeAlias = tuple[int, int, int, int, str]
 
 
 def read_icdar(file: Path, text: str) -> Iterator[FoundTable]:
     """The tables of a structure file of ICDAR 2013; a region file only tells where they are."""
     root = _xml(text)
-    regions = _regions(file.with_name(file.name.replace("-str.xml", "-reg.xml")))
-    pdf = root.get("filename", "")
-    beside = (file.parent / pdf).is_file() if pdf else False
-    for table in root.iter("table"):
-        parts = table.findall("region")
-        for number, region in enumerate(parts, start=1):
-            key = (table.get("id", ""), region.get("id", str(number)))
-            record = f"table {key[0]}, region {key[1]}"
-            page = _number(record, region, "page")
-            box = regions.get(key) or _around([_box(f"{record}, cell", cell) for cell in region.findall("cell")])
-            yield FoundTable(
-                record,
-                "-".join((Path(pdf or file.name.replace("-str.xml", "")).stem, *key[: 1 + (len(parts) > 1)])),
-                placed(record, [_cell(record, cell) for cell in region.findall("cell")]),
-                page,
-                bbox=_from_the_top(file.parent / pdf, page, box) if beside and box else None,
-                pdf=pdf if beside else None,
-            )
+    regions = _regions(file.with_name(file.name[: -len("-str.xml")] + "-reg.xml"))
+    name = _pdf_name(file, root.get("filename", ""))
+    beside = _beside(file, name)
+    for key, region, several in _parts(root):
+        record = f"table {key[0]}, region {key[1]}"
+        page = _number(record, region, "page")
+        box = regions.get(key) or _around([_box(f"{record}, cell", cell) for cell in region.findall("cell")])
+        yield FoundTable(
+            record,
+            "-".join((Path(name).stem, *key[: 1 + several])),
+            placed(record, _apart([_cell(record, cell) for cell in region.findall("cell")])),
+            page,
+            bbox=_from_the_top(beside, page, box) if beside and box else None,
+            pdf=beside.name if beside else None,
+        )
+
+
+def _pdf_name(file: Path, given: str) -> str:
+    """The name of the PDF: the one that the document gives, if it is one, or that of the file itself."""
+    own = file.name[: -len("-str.xml")] + ".pdf"
+    return Path(given).name if given.lower().endswith(".pdf") else own
+
+
+def _beside(file: Path, name: str) -> Path | None:
+    """The PDF beside the file, whatever the case of its name; under its own name if the given one is not there."""
+    there = {path.name.lower(): path for path in sorted(file.parent.glob("*.[pP][dD][fF]"))}
+    return there.get(name.lower()) or there.get(_pdf_name(file, "").lower())
+
+
+def _parts(root: ElementTree.Element) -> Iterator[tuple[tuple[str, str], ElementTree.Element, bool]]:
+    """Every region with the ids of its table and its own, and whether its table has several.
+
+    Ids that are missing or stand twice are numbers in their order.
+    """
+    tables = list(root.iter("table"))
+    for table_id, table in zip(_ids(tables), tables, strict=True):
+        regions = table.findall("region")
+        for region_id, region in zip(_ids(regions), regions, strict=True):
+            yield (table_id, region_id), region, len(regions) > 1
+
+
+def _ids(elements: Sequence[ElementTree.Element]) -> list[str]:
+    given = [element.get("id", "") for element in elements]
+    return given if all(given) and len(set(given)) == len(given) else [str(i + 1) for i in range(len(given))]
+
+
+def _apart(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with each in a place of its own: the second of two that begin in one place goes to the right."""
+    taken: set[tuple[int, int]] = set()
+    found = []
+    for row, column, last_row, last_column, text in cells:
+        free = next(place for place in count(column) if (row, place) not in taken)
+        taken.add((row, free))
+        found.append((row, free, last_row, max(last_column, free), text))
+    return found
 
 
 def _xml(text: str) -> ElementTree.Element:
@@ -55,31 +101,28 @@ def _regions(file: Path) -> dict[tuple[str, str], Box]:
         root = _xml(file.read_text(encoding="utf-8-sig"))
     except ValueError as error:
         raise ValueError(f"{file.name} beside it: {error}") from error
-    for table in root.iter("table"):
-        for number, region in enumerate(table.findall("region"), start=1):
-            key = (table.get("id", ""), region.get("id", str(number)))
-            box = _box(f"{file.name}, table {key[0]}, region {key[1]}", region)
-            if box:
-                found[key] = box
+    for key, region, _ in _parts(root):
+        box = _box(f"{file.name}, table {key[0]}, region {key[1]}", region)
+        if box:
+            found[key] = box
     return found
 
 
-def _cell(record: str, cell: ElementTree.Element) -> tuple[int, int, int, int, str]:
+def _cell(record: str, cell: ElementTree.Element) -> Cell:
     where = f"{record}, cell {cell.get('id', '?')}"
     row, column = _number(where, cell, "start-row"), _number(where, cell, "start-col")
-    last_row, last_column = _number(where, cell, "end-row", row), _number(where, cell, "end-col", column)
-    if last_row < row or last_column < column:
-        raise ValueError(f"{where}: ends in row {last_row}, column {last_column}, before it begins in {row}, {column}")
+    last_row = max(row, _number(where, cell, "end-row", row))
+    last_column = max(column, _number(where, cell, "end-col", column))
     if max(last_row - row, last_column - column) >= MAX_SPAN:
         raise ValueError(f"{where}: more than {MAX_SPAN} rows or columns")
-    return row, column, last_row, last_column, cell.findtext("content") or ""
+    return row, column, last_row, last_column, " ".join(part.text or "" for part in cell.findall("content"))
 
 
 def _number(where: str, element: ElementTree.Element, name: str, missing: int | None = None) -> int:
     value = element.get(name)
     if value is None and missing is not None:
         return missing
-    if value is None or not value.strip().isdecimal():
+    if value is None or not value.strip().removeprefix("-").isdecimal():
         raise ValueError(f"{where}: {name} is {value!r}; expected a whole number")
     return int(value)
 
@@ -92,7 +135,8 @@ def _box(where: str, element: ElementTree.Element) -> Box | None:
         x1, y1, x2, y2 = (float(box.get(name, "")) for name in ("x1", "y1", "x2", "y2"))
     except ValueError as error:
         raise ValueError(f"{where}: bounding-box with {dict(box.attrib)}; expected numbers x1, y1, x2, y2") from error
-    return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
+    found = min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
+    return found if found[0] < found[2] and found[1] < found[3] else None
 
 
 def _around(boxes: Sequence[Box | None]) -> Box | None:

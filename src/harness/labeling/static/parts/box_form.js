@@ -61,7 +61,7 @@ export class BoxForm {
       leave: this.actions.leaveText,
     });
     find("#text-label").textContent = names ? "Identity" : "Number";
-    find("#text-hint").textContent = names ? "empty: seen once, nobody known" : "62? where a digit cannot be read";
+    find("#text-hint").textContent = names ? "empty: seen once, nobody known" : "as printed; 62? where a character cannot be read";
     if (!names) {
       for (const name of ["role", "aria-expanded", "aria-controls", "aria-autocomplete"])
         find("#text").removeAttribute(name);
