@@ -22,10 +22,12 @@ from fastapi.testclient import TestClient
 
 from bench.measure import row, show
 from bench.references import PHOTOS, make
+from harness.config import build_finder, compose
 from harness.labeling.access import Access
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
+from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import StagingSource
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.files import write_file
@@ -76,8 +78,9 @@ def measure() -> list[dict[str, Any]]:
         source = StagingSource(LabelStore(root))
         history = RunHistory(LocalStore(str(root / "mlruns"), "bench"), source, Thresholds(0.5, 0.5))
         linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
+        search = PhotoSearch(source, lambda: build_finder(compose()))
         start = time.process_time()
-        app = make_app(Context(source, linker, history), Access())
+        app = make_app(Context(source, linker, history, search), Access())
         started = time.process_time() - start
         gc.freeze()  # as the server does
         client = TestClient(app, base_url="http://127.0.0.1:8600")

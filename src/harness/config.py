@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,12 @@ from harness.base.objects import check_frozen, check_interface, make_object
 from harness.composition import Loader
 from harness.explaining import FILLED_IN, explain, misfit, place_of
 from harness.runs.plan import TIMINGS, Plan, Timing
+from harness.types import Split
 
 if TYPE_CHECKING:
     from harness.pipeline import Pipeline
     from harness.runs.plan import Task
+    from harness.tasks.identity.finder import Finder
     from harness.tasks.photos.prediction_files import PredictionsFile
     from harness.tasks.photos.task import PhotosTask
     from harness.tracking.store import Store
@@ -249,6 +251,21 @@ def _photo_tasks(config: DictConfig, references: Any, file: PredictionsFile | No
     from harness.tasks.identity.task import IdentityTask
 
     return photos, IdentityTask(photos)
+
+
+def build_finder(config: DictConfig, whole: bool = True) -> Finder:
+    """What searches the photos of a composed config; `whole` searches all of a set, whatever split is chosen."""
+    from harness.tasks import Off
+    from harness.tasks.identity.finder import Finder
+    from harness.tasks.photos.task import PhotosTask
+
+    references = instantiate(config, "references")
+    if isinstance(references, Off):
+        raise ConfigError("references=off: there are no photos to search; choose references=staging, frozen or sample")
+    if whole and hasattr(references, "split"):
+        references = replace(references, split=Split.FULL)
+    pipeline, scoring = build_pipeline(config), instantiate(config, "scoring")
+    return Finder(PhotosTask(references, scoring, pipeline, instantiate(config, "cache")))
 
 
 def chosen_keys(spec: RunSpec) -> frozenset[str]:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,13 @@ from harness.labeling.access import Access
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
+from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.scoring.detection import Thresholds
+from harness.tasks.identity.finder import Finder
 from harness.tracking.store import LocalStore
+from tests.labeling.conftest import no_models
 
 
 class LabelServer:
@@ -81,11 +85,11 @@ class ServerProcess(LabelServer):
 class ServerThread(LabelServer):
     """The same app on a thread of the tests: there at once, for tests that are not about the process."""
 
-    def __init__(self, source: LabelSource, runs: Path) -> None:
+    def __init__(self, source: LabelSource, runs: Path, make: Callable[[], Finder] | None = None) -> None:
         super().__init__()
         self.history = RunHistory(LocalStore(str(runs), "harness"), source, Thresholds(0.5, 0.5))
         linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
-        app = make_app(Context(source, linker, self.history), Access())
+        app = make_app(Context(source, linker, self.history, PhotoSearch(source, make or no_models)), Access())
         config = uvicorn.Config(app, port=self.port, log_level="warning", lifespan="off", ws="none")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)

@@ -11,10 +11,12 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from harness.base.errors import MissingPackageError
 from harness.labeling.access import Access
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
+from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource, StagingSource
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.adding import add_photos
@@ -28,6 +30,7 @@ from harness.references.suggestions import (
     Suggestions,
 )
 from harness.scoring.detection import Thresholds
+from harness.tasks.identity.finder import Finder
 from harness.tracking.store import LocalStore, Store
 
 #: What a browser on the server's own pages sends along.
@@ -67,6 +70,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def no_models() -> Finder:
+    raise MissingPackageError("this test searches no photos")
+
+
 @pytest.fixture
 def connect(root: Path, tmp_path: Path) -> Connect:
     """A client of the app on the staging set, or on another source."""
@@ -76,12 +83,13 @@ def connect(root: Path, tmp_path: Path) -> Connect:
         access: Access | None = None,
         store: Store | None = None,
         mlflow_url: str = "",
+        search: PhotoSearch | None = None,
         **options: Any,
     ) -> TestClient:
         shown = source or StagingSource(LabelStore(root))
         history = RunHistory(store or LocalStore(str(tmp_path / "mlruns"), "harness"), shown, Thresholds(0.5, 0.5))
         history.wait()
-        context = Context(shown, LINKER, history, mlflow_url)
+        context = Context(shown, LINKER, history, search or PhotoSearch(shown, no_models), mlflow_url)
         return TestClient(make_app(context, access or Access()), base_url=HERE, follow_redirects=False, **options)
 
     return connected

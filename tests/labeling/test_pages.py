@@ -17,7 +17,7 @@ from harness.references.files import FaceGroundTruth, FaceLabels
 from harness.references.store import LabelStore
 from tests.labeling.conftest import BIB, FACE, Connect, bibs, faces, hash_of, put, read
 
-PAGES = ("/", "/labels/", "/faces/labels/", "/links/", "/staging/", "/runs/", "/docs/")
+PAGES = ("/", "/labels/", "/faces/labels/", "/links/", "/find/", "/staging/", "/runs/", "/docs/")
 EVIL = "<img src=x onerror=alert(1)>.jpg"
 
 

@@ -76,6 +76,13 @@ class PhotoError(HarnessError):
     INCOMPLETE."""
 
 
+class QueryError(HarnessError):
+    """What somebody searches with cannot be searched for: a picture that cannot be read or shows no face that can be
+    compared, or no whole number."""
+
+    exit_code = 2
+
+
 class PredictionsError(HarnessError):
     """A file of predictions cannot be scored as it is."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -15,6 +15,7 @@ T = TypeVar("T")
 SECONDS_BETWEEN_LINES = 10.0
 #: Of this thread alone: another one may show its progress meanwhile.
 _SILENT: ContextVar[bool] = ContextVar("silent", default=False)
+_WATCHER: ContextVar[Callable[[int, int], None] | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
@@ -25,6 +26,16 @@ def silent() -> Iterator[None]:
         yield
     finally:
         _SILENT.reset(token)
+
+
+@contextmanager
+def watched(tell: Callable[[int, int], None]) -> Iterator[None]:
+    """Tell the progress of what is done inside to whoever shows it: how much is done, and of how much."""
+    token = _WATCHER.set(tell)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
 
 
 def warn(text: str) -> None:
@@ -44,7 +55,16 @@ def track_stream(items: Iterable[T], what: str, total: int) -> Iterator[T]:
     """The same for items that come one by one, `total` of them."""
     if _SILENT.get():
         return iter(items)
+    if tell := _WATCHER.get():
+        return _told(items, total, tell)
     return _bar(items, what, total) if sys.stderr.isatty() else _lines(items, what, total)
+
+
+def _told(items: Iterable[T], total: int, tell: Callable[[int, int], None]) -> Iterator[T]:
+    for done, item in enumerate(items):
+        tell(done, total)
+        yield item
+    tell(total, total)
 
 
 def _bar(items: Iterable[T], what: str, total: int) -> Iterator[T]:

@@ -41,9 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     config = compose_staging(arguments.overrides)
     name_shadows(config)
 
-    from harness.config import instantiate
+    from harness.config import build_finder, instantiate
     from harness.labeling.context import Context
     from harness.labeling.history import RunHistory
+    from harness.labeling.searching import PhotoSearch
     from harness.labeling.server import ServerSettings, serve
     from harness.tracking.remote import ServerStore
 
@@ -51,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     store = instantiate(config, "tracking")
     history = RunHistory(store, source, instantiate(config, "scoring"))
     pages = arguments.mlflow_url or (store.uri if isinstance(store, ServerStore) else "")
-    context = Context(source, instantiate(config, "link"), history, f"{pages.rstrip('/')}/" if pages else "")
+    search = PhotoSearch(source, lambda: build_finder(config))
+    context = Context(source, instantiate(config, "link"), history, search, f"{pages.rstrip('/')}/" if pages else "")
     settings = ServerSettings(arguments.host, arguments.port, arguments.token, not arguments.no_browser)
     return serve(context, settings)
 

@@ -21,6 +21,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from harness.labeling.refusals import Refusal, log_refusal
 
 MOST_BYTES = 2 * 1024 * 1024
+#: Where a write is no label but a picture to search with, and how large that may be.
+PICTURES, MOST_PICTURE_BYTES = frozenset({"/find/"}), 20 * 1024 * 1024
 COOKIE = "harness_token"
 _READS = frozenset({"GET", "HEAD"})
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -104,7 +106,7 @@ class Guard:
                 await entry(scope, receive, send_safely)
                 return
             self._check_token(headers)
-            body = receive if scope["method"] in _READS else await _bounded(headers, receive)
+            body = receive if scope["method"] in _READS else await _bounded(scope["path"], headers, receive)
         except Refusal as refusal:
             log_refusal(scope, refusal)
             await refusal.answer({"Connection": "close"})(scope, receive, send_safely)
@@ -147,13 +149,17 @@ class Guard:
             raise Refusal(401, "token", "open the address that the server printed when it started: it has the token")
 
 
-async def _bounded(headers: Headers, receive: Receive) -> Receive:
+async def _bounded(path: str, headers: Headers, receive: Receive) -> Receive:
     """The body of a write, read up to a limit and handed on whole."""
-    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if path in PICTURES and not kind.startswith("image/"):
+        raise Refusal(415, "not_a_picture", "a picture to search with has a Content-Type such as image/jpeg")
+    if path not in PICTURES and kind != "application/json":
         raise Refusal(415, "not_json", "a write has Content-Type: application/json")
-    too_large = Refusal(413, "too_large", f"the body has more than {MOST_BYTES // 1024**2} MiB")
+    most = MOST_PICTURE_BYTES if path in PICTURES else MOST_BYTES
+    too_large = Refusal(413, "too_large", f"the body has more than {most // 1024**2} MiB")
     length = headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > MOST_BYTES:
+    if not length.isdecimal() or int(length) > most:
         raise too_large
     chunks, size, more = [], 0, True
     while more:
@@ -162,7 +168,7 @@ async def _bounded(headers: Headers, receive: Receive) -> Receive:
             break
         chunks.append(message.get("body", b""))
         size, more = size + len(chunks[-1]), message.get("more_body", False)
-        if size > MOST_BYTES:
+        if size > most:
             raise too_large
     waiting = [{"type": "http.request", "body": b"".join(chunks), "more_body": False}]
 

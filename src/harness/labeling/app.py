@@ -18,10 +18,11 @@ from harness.base.errors import (
     InvalidEditError,
     NameTakenError,
     PhotoError,
+    QueryError,
     StaleRevisionError,
     UnknownPhotoError,
 )
-from harness.labeling import page_routes, photo_routes, picture_routes, set_routes
+from harness.labeling import find_routes, page_routes, photo_routes, picture_routes, set_routes
 from harness.labeling.access import Access, Guard
 from harness.labeling.answers import Refused
 from harness.labeling.context import Context
@@ -37,6 +38,7 @@ _ERRORS: tuple[tuple[type[HarnessError], int, str], ...] = (
     (UnknownPhotoError, 404, "not_found"),
     (NameTakenError, 409, "taken"),
     (InvalidEditError, 422, "invalid"),
+    (QueryError, 422, "invalid"),
     (PhotoError, 404, "not_found"),
     (HarnessError, 503, "store"),
 )
@@ -52,7 +54,7 @@ def make_app(context: Context, access: Access) -> ASGIApp:
         responses={"4XX": {"model": Refused}, "503": {"model": Refused}},
     )
     app.state.context = context
-    for routes in (photo_routes, set_routes, picture_routes, page_routes):
+    for routes in (photo_routes, set_routes, picture_routes, find_routes, page_routes):
         app.include_router(routes.router)
     app.mount("/static", _Scripts(directory=STATIC), name="static")
     for error, handler in _HANDLERS.items():

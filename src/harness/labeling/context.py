@@ -1,4 +1,4 @@
-"""What all routes share: the labels, their summary, the linker and the runs."""
+"""What all routes share: the labels, their summary, the linker, the runs and the search for photos."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from harness.base.errors import UnknownPhotoError
 from harness.labeling.answers import Photo
 from harness.labeling.history import RunHistory
 from harness.labeling.photo_state import photo_state
+from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
 from harness.labeling.summary import CrossChecks, Dimension, PhotoRow, Summaries, Summary
 from harness.labeling.suspicions import Suspects
@@ -27,6 +28,7 @@ class Context:
     source: LabelSource
     linker: Linker
     history: RunHistory
+    search: PhotoSearch
     #: Where MLflow's pages are; "" where nobody said.
     mlflow_url: str = ""
 

@@ -19,6 +19,7 @@ NAVIGATION = (
     ("/labels/", "Bibs"),
     ("/faces/labels/", "Faces"),
     ("/links/", "Links"),
+    ("/find/", "Find"),
     ("/staging/", "Staging"),
     ("/runs/", "Runs"),
 )

@@ -39,6 +39,8 @@ _MIRRORED = frozenset({2, 4, 5, 7})
 _TURNS = {3: 2, 4: 2, 5: 3, 6: 3, 7: 1, 8: 1}
 #: The brands that HEIC files begin with, after `ftyp`.
 _HEIC = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"})
+#: What Pillow calls the formats of photos; a phone's JPEG of several views is an MPO.
+_FORMATS = frozenset({"JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "AVIF", "HEIF"})
 _END_OF_JPEG = b"\xff\xd9"
 #: Pixels that are copied at a time.
 _STRIP = 1 << 22
@@ -61,6 +63,18 @@ class Decoded:
 def upright_size(path: Path, file: BinaryIO) -> tuple[int, int]:
     """Width and height of the upright picture, from its header alone."""
     return _upright_size(*_header(path, file))
+
+
+def check_format(path: Path, content: bytes) -> None:
+    """Refuse a picture from a stranger that is in no format of photos: Pillow knows many more, and has other programs
+    decode some of them."""
+    try:
+        with _open(path, io.BytesIO(content)) as opened:
+            kind = opened.format
+    except (OSError, SyntaxError, ValueError, _bomb()) as error:
+        raise PhotoError(f"{path}: not a readable picture: {_reason(error)}") from error
+    if kind not in _FORMATS:
+        raise PhotoError(f"{path}: a picture in the format {kind}; expected a photo, such as a JPEG or PNG file")
 
 
 def is_upright(path: Path, content: bytes) -> bool:

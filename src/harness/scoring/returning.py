@@ -12,7 +12,7 @@ By both, faces lead to numbers and numbers to faces:
 
 A runner who has a number and no query is asked for by the number alone. The photo that a query was cut from takes no
 part: not its faces, not its numbers, and it never comes back. Which faces vote and are averaged is decided as in the
-product, without a look at the labels.
+product, without a look at the labels: `Returning.follow` is what `harness find` answers by, too (`answering.py`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,17 @@ from harness.scoring.people import Evidence
 from harness.scoring.searching import DIGITS, Look, Search
 
 Numbers = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Where some queries lead, without a look at the labels: how similar each face is to the query and to the average
+    of the query and the faces linked to its `numbers`, and in which photos (one column each) these were read."""
+
+    look: Look
+    average: Look
+    numbers: tuple[Numbers, ...]
+    reads: Bools
 
 
 @dataclass(frozen=True)
@@ -100,23 +111,33 @@ class Returning:
             found[own] = False
         return found
 
-    def _returned(self, vectors: Floats, look: Look, threshold: Floats) -> Returned:
-        numbers = [
-            self._evidence.people[person].numbers or self._voted(look.similarity[row], threshold[row])
-            for row, person in enumerate(look.person.tolist())
-        ]
-        average = self._look_by_average(vectors, look, numbers)
-        scores, wide = self.search.scores(look), self.search.by_photo(look.similarity)
+    def follow(self, vectors: Floats, look: Look, given: Sequence[Numbers], threshold: Floats) -> Followed:
+        """Where these queries lead, each at its threshold. A query with `given` numbers is not asked for others."""
+        numbers = tuple(
+            own or self._voted(similarity, least)
+            for own, similarity, least in zip(given, look.similarity, threshold, strict=True)
+        )
         reads = [self.reads(theirs, own) for theirs, own in zip(numbers, look.own.tolist(), strict=True)]
+        return Followed(
+            look,
+            self._look_by_average(vectors, look, numbers),
+            numbers,
+            np.array(reads, dtype=bool).reshape(len(numbers), len(self._evidence.photos)),
+        )
+
+    def _returned(self, vectors: Floats, look: Look, threshold: Floats) -> Returned:
+        given = [self._evidence.people[person].numbers for person in look.person.tolist()]
+        found = self.follow(vectors, look, given, threshold)
+        scores, wide = self.search.scores(look), self.search.by_photo(look.similarity)
         return Returned(
             look,
-            average,
+            found.average,
             scores,
             wide,
-            np.maximum(scores, self.search.scores(average)),
-            np.maximum(wide, self.search.by_photo(average.similarity)),
-            np.array(reads, dtype=bool).reshape(scores.shape),
-            np.any(vectors, axis=1) | np.any(average.similarity > -np.inf, axis=1),
+            np.maximum(scores, self.search.scores(found.average)),
+            np.maximum(wide, self.search.by_photo(found.average.similarity)),
+            found.reads,
+            np.any(vectors, axis=1) | np.any(found.average.similarity > -np.inf, axis=1),
         )
 
     def _voted(self, similarity: Floats, threshold: float) -> Numbers:

@@ -208,7 +208,7 @@ def _queries(
                 rows.append((found.vectors[face], sighting.person, sighting.photo, face))
     vectors, person, photo, face_rows = zip(*rows, strict=True) if rows else ((), (), (), ())
     return Queries(
-        vectors=np.array(vectors, dtype=np.float32).reshape(len(rows), -1),
+        vectors=np.array(vectors, dtype=np.float32).reshape(len(rows), vectors[0].shape[0] if rows else 0),
         person=np.array(person, dtype=np.int64),
         photo=np.array(photo, dtype=np.int64),
         face=np.array(face_rows, dtype=np.int64),

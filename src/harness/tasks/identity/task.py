@@ -78,8 +78,8 @@ class IdentityTask:
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Gather who is where, search, and count what comes back."""
         photos, failed_photos = self.photos.predicted(quiet)
-        selfies, failed = self._selfies()
-        evidence = self._evidence(self.photos.references, photos, selfies)
+        selfies, failed = self.selfies()
+        evidence = self.evidence(self.photos.references, photos, selfies)
         search = Search(evidence, self.recogniser.gallery)
         points = operate(search, tuple(FPIRS))
         operating = self._from_iteration() or operate(search, (self.recogniser.fpir,))[0]
@@ -124,9 +124,10 @@ class IdentityTask:
             show=show,
         )
 
-    def _evidence(
+    def evidence(
         self, references: ReferenceSet, photos: Sequence[EvaluatedPhoto], selfies: Sequence[SeenSelfie]
     ) -> Evidence:
+        """Who is where in these photos, by their labels and by what was found in them."""
         grouped = references.groups is not None and references.groups.grouping == "auto"
         seen = _seen(photos)
         roster = roster_of(
@@ -138,7 +139,7 @@ class IdentityTask:
         scoring = self.photos.scoring
         return gather(roster, seen, selfies, scoring, identities_labeled=references.identities_labeled)
 
-    def _selfies(self) -> tuple[list[SeenSelfie], list[FailedItem]]:
+    def selfies(self) -> tuple[list[SeenSelfie], list[FailedItem]]:
         """The selfies of the set as they are searched with, and those that cannot be read."""
         found, failed = [], []
         for selfie in self.photos.references.selfies:
@@ -159,7 +160,7 @@ class IdentityTask:
         iteration = replace(self.photos, source=replace(source, split=Split.ITERATION))
         other = IdentityTask(iteration)
         photos, _ = iteration.predicted()
-        search = Search(other._evidence(iteration.references, photos, other._selfies()[0]), self.recogniser.gallery)
+        search = Search(other.evidence(iteration.references, photos, other.selfies()[0]), self.recogniser.gallery)
         found = operate(search, (self.recogniser.fpir,))[0]
         strangers = int(np.count_nonzero(search.stranger_scores() > -np.inf))
         return Operating.fixed(found.target, found.whole, strangers, "set on the iteration photos")
