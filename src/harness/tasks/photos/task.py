@@ -155,7 +155,8 @@ class PhotosTask(ReferencePhotosTask):
         """Predict, score, and say how both are shown."""
         cache = self.cache.open()
         photos, failed = predict(self.pipeline, self.references.photos, cache, quiet)
-        result = self.scored(folder, (photos, failed), traced=hasattr(self.pipeline.bib, "dropped"))
+        traced = any(photo.prediction.dropped for photo in photos)  # a reader that tells one text tells them all
+        result = self.scored(folder, (photos, failed), traced=traced)
         if cache is None:
             return result
         if cache.repaired:
