@@ -43,7 +43,10 @@ def test_every_preset_builds_with_every_face_backend_and_knows_its_name(preset: 
     ("override", "message"),
     [
         ("preset=nope", "preset=nope: no such choice; preset is one of: balanced, best, fast, plain"),
-        ("face.treshold=1", "face.treshold: no such key; face has: long_side, .*Did you mean face.threshold"),
+        (
+            "face.treshold=1",
+            "face.treshold: no such key; face has: landmark_heights, long_side, .*Did you mean face.threshold",
+        ),
         ("presett=fast", "presett: no such key; the config has: .*Did you mean preset"),
         ("face.threshold=abc", "face.threshold: Input should be a valid number.*got 'abc'"),
         ("face.threshold=2", "face.threshold: Input should be less than or equal to 1, got 2"),
