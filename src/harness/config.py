@@ -53,6 +53,7 @@ class HarnessConfig:
     timing: str = "auto"
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     references: Any = MISSING
+    bib_format: Any = MISSING
     bib: Any = MISSING
     face: Any = MISSING
     link: Any = MISSING
@@ -85,7 +86,7 @@ INTERFACES = {
 #: The stages of the pipeline.
 STAGES = ("bib", "face", "link")
 #: The keys that describe the pipeline and its cache.
-_PIPELINE = ("preset", *STAGES, "cache")
+_PIPELINE = ("preset", "bib_format", *STAGES, "cache")
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 
@@ -140,7 +141,8 @@ def compose_choice(group: str, choice: str, overrides: Sequence[str] = (), folde
     first = folder or conf.user_conf() or conf.conf_dir()
     try:
         with initialize_config_dir(str(first.absolute()), version_base="1.3"):
-            return hydra_compose(None, overrides=[ours, f"+{group}={choice}", *overrides])
+            beside = ["+bib_format=auto"] if group == "bib" else []  # which `bib.format` refers to
+            return hydra_compose(None, overrides=[ours, f"+{group}={choice}", *beside, *overrides])
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from error
 
@@ -263,6 +265,7 @@ def build_pipeline(config: DictConfig) -> Pipeline:
     """The pipeline that a composed config describes."""
     from harness.pipeline import Pipeline
 
+    instantiate(config, "bib_format")  # what is wrong with it is told under its own name, and not as a part of `bib`
     return Pipeline(*(instantiate(config, stage) for stage in STAGES))
 
 

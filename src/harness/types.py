@@ -92,6 +92,19 @@ class BibFaceLink:
     score: float | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedText(Box):
+    """A piece of text that a bib reader saw and gave no whole number for: what it read, and the rule that dropped it.
+
+    `value` and `limit` say by how much, where the rule compares numbers; text that was found and never read has none.
+    """
+
+    text: str = ""
+    rule: str = ""
+    value: float | None = None
+    limit: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class PhotoPrediction:
     """All that the pipeline says about one photo. Links point into `bibs` and `faces`."""
@@ -99,6 +112,8 @@ class PhotoPrediction:
     bibs: tuple[BibBox, ...] = ()
     faces: tuple[FaceBox, ...] = ()
     links: tuple[BibFaceLink, ...] = ()
+    #: The texts that became no number, and why.
+    dropped: tuple[DroppedText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

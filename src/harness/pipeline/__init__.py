@@ -46,4 +46,6 @@ class Pipeline:
         bibs = checked_bibs(self.bib, self.bib.read(look, faces))
         width, height = look.size
         links = self.link.link(bibs, faces, aspect=width / height)
-        return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)))
+        return PhotoPrediction(
+            bibs, faces, checked_links(self.link, links, len(bibs), len(faces)), tuple(look.dropped)
+        )

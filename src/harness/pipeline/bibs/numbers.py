@@ -1,0 +1,151 @@
+"""From the pieces of text of a photo to its bib numbers, and for every other piece the rule that dropped it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from harness.base.checks import Share
+from harness.pipeline.bibs.formats import BibFormat, is_year
+from harness.pipeline.bibs.readings import Reading
+from harness.pipeline.bibs.torsos import Torso
+from harness.pipeline.bibs.voting import beyond, voters_on, Sighting, covers, elect, merge, without_rivals
+from harness.types import Box, DroppedText, FaceBox
+
+#: The rules in the order in which a text meets them; of several of one place the last is told.
+_STAGES = ("torso", "clearance", "format", "lone_char_score", "min_char_score", "vote", "rival_share", "partial")
+_FEWEST_DIGITS = 2
+BEYOND: float | None = None
+#: Shorter texts are seen on clocks and banners, too: they are numbers only on somebody whose face was found.
+_SHORTEST_ALONE = 3
+
+
+@dataclass(frozen=True)
+class NumberRule:
+    """How sure a number has to be, by the votes for each of its characters.
+
+    A lone digit is easily seen in anything, and has to be surer. A torso whose number is not as sure as `sure` is worth a
+    closer look. Text that comes nearer than `clearance`, in heights of it, to the edge of the picture may be cut off.
+    """
+
+    min_char_score: Share
+    lone_char_score: Share
+    sure: Share
+    clearance: Share
+
+    def limit(self, text: str) -> tuple[str, float]:
+        """The rule that a number has to pass, and what it asks for."""
+        lone = len(text) == 1 and self.lone_char_score > self.min_char_score
+        return ("lone_char_score", self.lone_char_score) if lone else ("min_char_score", self.min_char_score)
+
+
+@dataclass
+class Found:
+    """What was seen of the text of one photo so far."""
+
+    rule: NumberRule
+    format: BibFormat
+    torso: Torso
+    guided: float
+    faces: Sequence[FaceBox]
+    sightings: list[Sighting] = field(default_factory=list)
+    _unread: list[DroppedText] = field(default_factory=list)
+    _dropped: list[DroppedText] = field(default_factory=list)
+
+    def may_be_read(self, box: Box, cut: str, aspect: float) -> bool:
+        """Whether a piece of text may be a number on somebody; if not, that is noted."""
+        if cut == "edge":
+            self._unread.append(_drop(box, "", "clearance"))
+        elif not self._may_hang(box, aspect):
+            self._unread.append(_drop(box, "", "torso"))
+        else:
+            return True
+        return False
+
+    def _may_hang(self, box: Box, aspect: float) -> bool:
+        if self.guided == 0 or self.torso.wearer(self.faces, box, aspect) is not None:
+            return True
+        return self.guided < 1 and self.torso.somebody(self.faces, box)
+
+    def add(self, sighting: Sighting, aspect: float) -> None:
+        """A piece of text that was read: as numbers where the readings are some, and whose they would be."""
+        wearer = self.torso.wearer(self.faces, sighting.box, aspect) if self.guided else None
+        readings = (self.format.number(reading) or reading for reading in sighting.readings)
+        self.sightings.append(replace(sighting, readings=tuple(replace(r, wearer=wearer) for r in readings)))
+
+    def unsure(self) -> list[int]:
+        """The faces without a sure number on their torso."""
+        sure = {number.wearer for number in self.numbers() if number.weakest >= self.rule.sure}
+        return [wearer for wearer in range(len(self.faces)) if wearer not in sure]
+
+    def numbers(self) -> tuple[Reading, ...]:
+        """The numbers of the photo."""
+        self._dropped = list(self._unread)
+        whole = [sighting for sighting in self.sightings if not sighting.cut]
+        elected = elect((r for s in whole for r in s.readings if self.format.fits(r.text)), whole)
+        accepted = [number for number in map(self._weighed, elected) if self._passes(number)]
+        merged = merge(accepted)
+        self._note("vote", accepted, merged)
+        numbers = without_rivals(merged, self.torso.rival_share, self.rule.sure)
+        self._note("rival_share", merged, numbers)
+        if BEYOND is not None:
+            for n in numbers:
+                l,r=beyond(n, voters_on(n.box, whole))
+                if max(l,r)>=BEYOND: print("   BEYOND",n.text,round(l,2),round(r,2),[v.text for v in voters_on(n.box, whole)])
+        return (*numbers, *self._partials(numbers))
+
+    def _weighed(self, number: Reading) -> Reading:
+        """A number with all that speaks against it: that it hangs on nobody, that it is on no start list."""
+        alone = self.guided if number.wearer is None else 0.0
+        prior = (1 - alone) * self.format.prior(number.text)
+        return replace(number, char_scores=tuple(score * prior for score in number.char_scores))
+
+    def _passes(self, number: Reading) -> bool:
+        short = len(number.text) < _SHORTEST_ALONE or is_year(number.text)
+        if self.guided and number.wearer is None and short:
+            self._dropped.append(_drop(number.box, number.text, "torso"))
+            return False
+        rule, limit = self.rule.limit(number.text)
+        if number.weakest < limit:
+            self._dropped.append(_drop(number.box, number.text, rule, number.weakest, limit))
+            return False
+        return True
+
+    def _note(self, rule: str, before: Sequence[Reading], after: Sequence[Reading]) -> None:
+        for number in before:
+            if number not in after:
+                best = max((n for n in after if covers(n.box, number.box)), key=lambda n: n.score, default=None)
+                self._dropped.append(_drop(number.box, number.text, rule, number.score, best.score if best else None))
+
+    def _partials(self, numbers: Sequence[Reading]) -> Iterator[Reading]:
+        """What is left of numbers that the frame of the photo has cut off."""
+        taken = [number.box for number in numbers]
+        for sighting in self.sightings:
+            best = max(sighting.readings, key=lambda reading: reading.score)
+            if not sighting.cut or best.wearer is None or any(covers(sighting.box, box) for box in taken):
+                continue
+            digits = sum(character.isdecimal() for character in best.text)
+            best = self._weighed(best)
+            if best.text.isalnum() and digits >= _FEWEST_DIGITS and best.weakest >= self.rule.min_char_score:
+                taken.append(sighting.box)
+                yield partial_number(best, sighting.cut)
+
+    def dropped(self) -> tuple[DroppedText, ...]:
+        """For each place with text that became no number, what was read there and the last rule that it met."""
+        ...
+        return tuple(self._dropped)
+
+    def made_a_difference(self) -> dict[str, int]:
+        """How many texts each rule has dropped that can be switched off."""
+        count = {rule: sum(text.rule == rule for text in self._dropped) for rule in ("rival_share", "torso")}
+        return {"torso.rival_share": count["rival_share"], "guided": count["torso"]} if self.guided else {}
+
+
+def partial_number(number: Reading, side: str) -> Reading:
+    """A number of which the characters at one side cannot be seen; nobody has read them, and they are as sure as the rest."""
+    text = f"?{number.text}" if side == "left" else f"{number.text}?"
+    return replace(number, text=text, char_scores=(*number.char_scores, number.score))
+
+
+def _drop(box: Box, text: str, rule: str, value: float | None = None, limit: float | None = None) -> DroppedText:
+    return DroppedText(x=box.x, y=box.y, w=box.w, h=box.h, text=text, rule=rule, value=value, limit=limit)
