@@ -46,6 +46,4 @@ class Pipeline:
         bibs = checked_bibs(self.bib, self.bib.read(look, faces))
         width, height = look.size
         links = self.link.link(bibs, faces, aspect=width / height)
-        return PhotoPrediction(
-            bibs, faces, checked_links(self.link, links, len(bibs), len(faces)), tuple(look.dropped)
-        )
+        return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)), tuple(look.dropped))

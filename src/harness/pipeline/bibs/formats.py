@@ -34,12 +34,13 @@ _YEAR = re.compile(r"(19[89]|20[0-4])[0-9]")
 class BibFormat:
     """Which texts are numbers: those that fit `pattern` as a whole, and do not fit `refuse`.
 
-    `case` says whether small letters are made capital ones before that. Zeros that a number starts with are kept,
+    With `look_alikes`, a character is read as one that looks like it where the pattern asks for that. `case` says whether small letters are made capital ones before that. Zeros that a number starts with are kept,
     dropped (a search for 42 finds 0042) or a reason to refuse it. `entrants` is a file with the numbers that exist.
     """
 
     pattern: str
     refuse: str
+    look_alikes: bool
     case: Literal["upper", "keep"]
     leading_zeros: Literal["keep", "drop", "refuse"]
     entrants: str | None
@@ -94,6 +95,8 @@ class BibFormat:
         """What a character may be read as; of the look-alikes those first that the recognizer thought of, too."""
         chances = dict(others)
         own = character.upper() if self.case == "upper" else character
+        if not self.look_alikes:
+            return [own]
         same = [_SAME[character]] if character in _SAME else []
         alike = sorted(_ALIKE.get(character, "") + _LETTERS.get(character, ""), key=lambda c: (-chances.get(c, 0.0), c))
         return list(dict.fromkeys([*same, own, *alike]))
@@ -102,7 +105,7 @@ class BibFormat:
         """How far a text is from what was read: characters that became others, then their places among the ways."""
         ways = map(self._ways, reading.text, reading.others)
         ranks = [found.index(now) for found, now in zip(ways, text, strict=True)]
-        same = (len(_SAME.get(was, "")) for was in reading.text)
+        same = (len(_SAME.get(was, "")) if self.look_alikes else 0 for was in reading.text)
         return sum(rank > free for rank, free in zip(ranks, same, strict=True)), sum(ranks)
 
     def _invented(self, read: str, text: str) -> bool:
@@ -135,7 +138,9 @@ def _start_list(path: Path, rule: BibFormat) -> frozenset[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"entrants={path}: cannot be read: {error}; expected a text file, one number a line") from error
+        raise ValueError(
+            f"entrants={path}: cannot be read: {error}; expected a text file, one number a line"
+        ) from error
     numbers = set()
     for place, line in enumerate(lines, start=1):
         text = re.split(r"[,;\t]", line)[0].strip().strip('"')

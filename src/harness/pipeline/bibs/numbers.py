@@ -15,7 +15,10 @@ from harness.types import Box, DroppedText, FaceBox
 #: The rules in the order in which a text meets them; of several of one place the last is told.
 _STAGES = ("torso", "clearance", "format", "lone_char_score", "min_char_score", "vote", "rival_share", "partial")
 _FEWEST_DIGITS = 2
-BEYOND: float | None = None
+#: What stands for characters that cannot be read.
+UNREAD = "?"
+#: How likely one more character beside a number has to be for the number to be a part of a longer one.
+_HIDDEN = 0.55
 #: Shorter texts are seen on clocks and banners, too: they are numbers only on somebody whose face was found.
 _SHORTEST_ALONE = 3
 
@@ -75,24 +78,28 @@ class Found:
 
     def unsure(self) -> list[int]:
         """The faces without a sure number on their torso."""
-        sure = {number.wearer for number in self.numbers() if number.weakest >= self.rule.sure}
+        sure = {n.wearer for n in self.numbers() if n.weakest >= self.rule.sure and UNREAD not in n.text}
         return [wearer for wearer in range(len(self.faces)) if wearer not in sure]
 
     def numbers(self) -> tuple[Reading, ...]:
-        """The numbers of the photo."""
+        """The numbers of the photo, those of which a part cannot be seen with a `?` in its place."""
         self._dropped = list(self._unread)
         whole = [sighting for sighting in self.sightings if not sighting.cut]
         elected = elect((r for s in whole for r in s.readings if self.format.fits(r.text)), whole)
-        accepted = [number for number in map(self._weighed, elected) if self._passes(number)]
+        weighed = [self._weighed(number) for number in elected]
+        accepted = [number for number in weighed if self._passes(number)]
         merged = merge(accepted)
         self._note("vote", accepted, merged)
         numbers = without_rivals(merged, self.torso.rival_share, self.rule.sure)
         self._note("rival_share", merged, numbers)
-        if BEYOND is not None:
-            for n in numbers:
-                l,r=beyond(n, voters_on(n.box, whole))
-                if max(l,r)>=BEYOND: print("   BEYOND",n.text,round(l,2),round(r,2),[v.text for v in voters_on(n.box, whole)])
-        return (*numbers, *self._partials(numbers))
+        seen = [self._with_hidden(number, whole) for number in numbers]
+        failed = [number for number in weighed if number not in accepted]
+        told = tuple(number for number in seen if UNREAD not in number.text)
+        parts = [*(number for number in seen if UNREAD in number.text), *self._partials(accepted, failed)]
+        known = {number.wearer for number in told}
+        kept = tuple(number for number in parts if number.wearer not in known)
+        self._note("partial", parts, kept)
+        return (*told, *kept)
 
     def _weighed(self, number: Reading) -> Reading:
         """A number with all that speaks against it: that it hangs on nobody, that it is on no start list."""
@@ -117,23 +124,49 @@ class Found:
                 best = max((n for n in after if covers(n.box, number.box)), key=lambda n: n.score, default=None)
                 self._dropped.append(_drop(number.box, number.text, rule, number.score, best.score if best else None))
 
-    def _partials(self, numbers: Sequence[Reading]) -> Iterator[Reading]:
-        """What is left of numbers that the frame of the photo has cut off."""
-        taken = [number.box for number in numbers]
-        for sighting in self.sightings:
-            best = max(sighting.readings, key=lambda reading: reading.score)
-            if not sighting.cut or best.wearer is None or any(covers(sighting.box, box) for box in taken):
-                continue
-            digits = sum(character.isdecimal() for character in best.text)
-            best = self._weighed(best)
-            if best.text.isalnum() and digits >= _FEWEST_DIGITS and best.weakest >= self.rule.min_char_score:
-                taken.append(sighting.box)
-                yield partial_number(best, sighting.cut)
+    def _with_hidden(self, number: Reading, sightings: Sequence[Sighting]) -> Reading:
+        """A number as a part of a longer one where there is one more character beside it that nobody can tell."""
+        before, after = beyond(number, voters_on(number.box, sightings), self.format.fits)
+        if number.wearer is None or max(before, after) < _HIDDEN:
+            return number
+        return partial_number(number, "left" if before >= after else "right")
 
-    def dropped(self) -> tuple[DroppedText, ...]:
-        """For each place with text that became no number, what was read there and the last rule that it met."""
-        ...
-        return tuple(self._dropped)
+    def _partials(self, accepted: Sequence[Reading], failed: Sequence[Reading]) -> Iterator[Reading]:
+        """What is left of numbers of which one end cannot be told, or is cut off by the frame of the photo."""
+        taken = [number.box for number in accepted]
+        cut = [(s.cut, _surest(s.readings)) for s in self.sightings if s.cut]
+        left = [part for number in failed for part in self._halves(number)]
+        left += [(side, self._weighed(reading)) for side, reading in cut]
+        for side, part in sorted(left, key=lambda item: -item[1].score):
+            digits = sum(character.isdecimal() for character in part.text)
+            told = part.text.isalnum() and digits >= _FEWEST_DIGITS and bool(part.text.strip("0"))
+            legible = told and part.weakest >= self.rule.sure
+            if part.wearer is not None and legible and not any(covers(part.box, box) for box in taken):
+                taken.append(part.box)
+                yield partial_number(part, side)
+
+    def _halves(self, number: Reading) -> Iterator[tuple[str, Reading]]:
+        """A number without its first, and without its last character, where that is the one that is not sure."""
+        if number.char_scores[0] < self.rule.min_char_score:
+            yield "left", number.without(1)
+        if number.char_scores[-1] < self.rule.min_char_score:
+            yield "right", number.without(-1)
+
+    def dropped(self, numbers: Sequence[Reading]) -> tuple[DroppedText, ...]:
+        """For each place with text that became no number, what was read there and the last rule that it met; beside a
+        number only what it was elected over. `numbers` are those of the photo."""
+        told = list(self._dropped)
+        told += [_drop(s.box, _surest(s.readings).text, "format") for s in self.sightings if not self._numeric(s)]
+        kept: list[DroppedText] = []
+        for text in sorted(told, key=lambda text: -_STAGES.index(text.rule)):
+            runner_up = text.rule == "vote" and all(text.text != number.text for number in numbers)
+            beside = any(covers(text, number.box) for number in numbers)
+            if (runner_up or not beside) and not any(covers(text, other) for other in kept):
+                kept.append(text)
+        return tuple(kept)
+
+    def _numeric(self, sighting: Sighting) -> bool:
+        return any(self.format.fits(reading.text) for reading in sighting.readings)
 
     def made_a_difference(self) -> dict[str, int]:
         """How many texts each rule has dropped that can be switched off."""
@@ -143,8 +176,12 @@ class Found:
 
 def partial_number(number: Reading, side: str) -> Reading:
     """A number of which the characters at one side cannot be seen; nobody has read them, and they are as sure as the rest."""
-    text = f"?{number.text}" if side == "left" else f"{number.text}?"
+    text = f"{UNREAD}{number.text}" if side == "left" else f"{number.text}{UNREAD}"
     return replace(number, text=text, char_scores=(*number.char_scores, number.score))
+
+
+def _surest(readings: Sequence[Reading]) -> Reading:
+    return max(readings, key=lambda reading: reading.score)
 
 
 def _drop(box: Box, text: str, rule: str, value: float | None = None, limit: float | None = None) -> DroppedText:

@@ -30,6 +30,8 @@ from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
 from harness.types import BibBox, Box, FaceBox
 
+#: A closer look shows less beside a torso than the first one has shown, in heights of the face.
+_ROOM = 0.25
 #: Torsos smaller than this many pixels of a face's height have no number that could be read.
 _SMALLEST_FACE = 8
 #: Enlarging a torso beyond this costs time and shows nothing more.
@@ -123,7 +125,7 @@ class RapidOcr:
             look.step("bib.torso_faces", sum(reading.closer for reading in numbers))
         for rule, count in found.made_a_difference().items():
             look.step(f"bib.{rule}", count)
-        look.drop(*found.dropped())
+        look.drop(*found.dropped(numbers))
         # A number that was read beyond the border is on no bib of the photo.
         return tuple(bib for bib in map(self.plate.around, numbers) if bib.has_coords)
 
@@ -140,7 +142,7 @@ class RapidOcr:
         """The torsos below faces, each once for each of `torso_faces`, and the pixels that its long side is scaled to."""
         width, height = size
         for face in faces:
-            region, pixels = self.torso.region(face, width / height), face.h * height
+            region, pixels = self.torso.region(face, width / height, _ROOM), face.h * height
             long_side = max(region.w * width, region.h * height)
             if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
                 factors = {min(target / pixels, _LARGEST_FACTOR) for target in self.torso_faces}
@@ -156,7 +158,9 @@ class RapidOcr:
             if found.may_be_read(box, cut, aspect):
                 pieces.append((corners, Sighting(box, tuple(self._readings(look, corners, closer)), cut, closer)))
         for corners in join([(corners, s.readings[0].text) for corners, s in pieces], look.size):
-            pieces.append((corners, Sighting(bounds(corners), tuple(self._readings(look, corners, closer)), "", closer)))
+            pieces.append(
+                (corners, Sighting(bounds(corners), tuple(self._readings(look, corners, closer)), "", closer))
+            )
         for _, sighting in pieces:
             found.add(sighting, aspect)
 

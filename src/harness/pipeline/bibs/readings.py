@@ -69,10 +69,15 @@ class Reading:
         return replace(self, text=text, char_scores=tuple(min(score, 1.0) for score in scores))
 
     def without(self, first: int) -> Reading:
-        """The same without so many characters at its start."""
-        parts = (self.text, self.char_scores, self.places, self.others)
-        text, scores, places, others = (part[first:] for part in parts)
-        return replace(self, text=text, char_scores=scores, places=places, others=others)
+        """The same without so many characters at its start, or at its end where it is negative."""
+        kept = slice(first, None) if first >= 0 else slice(None, first)
+        return replace(
+            self,
+            text=self.text[kept],
+            char_scores=self.char_scores[kept],
+            places=self.places[kept],
+            others=self.others[kept],
+        )
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,12 @@ def join(pieces: Sequence[tuple[Corners, str]], size: tuple[int, int]) -> Iterat
     """
     for left, prefix in pieces:
         for right, digits in pieces:
-            if 0 < len(prefix) <= _LONGEST_PREFIX and prefix.isalnum() and digits.isdecimal() and _beside(left, right, size):
+            if (
+                0 < len(prefix) <= _LONGEST_PREFIX
+                and prefix.isalnum()
+                and digits.isdecimal()
+                and _beside(left, right, size)
+            ):
                 yield [left[0], right[1], right[2], left[3]]
 
 

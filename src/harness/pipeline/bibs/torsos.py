@@ -67,9 +67,9 @@ class Torso:
         right, bottom = max(region.x + region.w for region in regions), max(region.y + region.h for region in regions)
         return Box(x=left, y=top, w=right - left, h=bottom - top)
 
-    def region(self, face: FaceBox, aspect: float) -> Box:
-        """The part of the picture that the torso takes up, with room for a number at its edge."""
-        width = (self.half_width + 1) * face.h / aspect
+    def region(self, face: FaceBox, aspect: float, room: float = 1.0) -> Box:
+        """The part of the picture that the torso takes up, with `room` at both sides for a number at its edge."""
+        width = (self.half_width + room) * face.h / aspect
         left, right = face.x + face.w / 2 - width, face.x + face.w / 2 + width
         top = face.y + face.h / 2 + (self.min_drop - 0.5) * face.h
         bottom = face.y + face.h / 2 + (self.max_drop + 0.5) * face.h

@@ -9,7 +9,7 @@ without a character at the end of a number counts half: a tight cut loses the la
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from harness.pipeline.bibs.readings import Reading
@@ -80,17 +80,24 @@ def support(number: Reading, voters: Sequence[Reading]) -> tuple[float, ...]:
                 agreed[mine] += voter.char_scores[other] * voter.chance(other, number.text[mine])
                 weight[mine] += voter.char_scores[other]
             elif mine is not None:
-                at_end = _AT_END * _reaches(voter, number.places[mine])
-                weight[mine] += voter.weakest * (1.0 if place in inner else at_end)
+                weight[mine] += voter.weakest * (1.0 if place in inner else _absence(voter, number, mine))
             elif other is not None and place in inner:
                 # A character that the number does not have counts against its neighbour.
                 weight[inner[place]] += voter.char_scores[other]
     return tuple(a / w if w else 0.0 for a, w in zip(agreed, weight, strict=True))
 
 
-def beyond(number: Reading, voters: Sequence[Reading]) -> tuple[float, float]:
-    """How likely it is that one more character stands before and after a number, whatever it says. A mere stroke, which
-    may be the edge of the bib, counts half."""
+def _absence(voter: Reading, number: Reading, place: int) -> float:
+    """How much a reading weighs against a character at the end of a number by not having it. It says nothing where it was
+    cut out too close. A lost digit is likelier than an invented one, but a mere stroke may be the edge of the bib."""
+    if not voter.box.x <= number.places[place] <= voter.box.x + voter.box.w:
+        return 0.0
+    return 2 * _AT_END if number.text[place] in _STROKES else _AT_END
+
+
+def beyond(number: Reading, voters: Sequence[Reading], fits: Callable[[str], bool]) -> tuple[float, float]:
+    """How likely it is that one more character stands before and after a number, whatever it says. One with which it would
+    be no number, by `fits`, is none; a mere stroke, which may be the edge of the bib, counts half."""
     seen, weight = [0.0, 0.0], [0.0, 0.0]
     for voter in voters:
         pairs = align(number, voter)
@@ -98,17 +105,17 @@ def beyond(number: Reading, voters: Sequence[Reading]) -> tuple[float, float]:
         if len(same) < HALF * len(number.text):
             continue
         for side, extras in enumerate((pairs[: same[0]], pairs[same[-1] + 1 :])):
-            more = max((_presence(voter, other) for mine, other in extras if mine is None), default=0.0)
+            others = [other for mine, other in extras if mine is None and other is not None]
+            longer = [f"{voter.text[o]}{number.text}" if side == 0 else f"{number.text}{voter.text[o]}" for o in others]
+            more = max((_presence(voter, o) for o, text in zip(others, longer, strict=True) if fits(text)), default=0.0)
             seen[side] += more
             weight[side] += more or _AT_END * voter.weakest
     before, after = (s / w if w else 0.0 for s, w in zip(seen, weight, strict=True))
     return before, after
 
 
-def _presence(voter: Reading, place: int | None) -> float:
+def _presence(voter: Reading, place: int) -> float:
     """How sure it is that there is a character at all."""
-    if place is None or not voter.text[place].isalnum():
-        return 0.0
     return voter.char_scores[place] * (HALF if voter.text[place] in _STROKES else 1.0)
 
 
@@ -125,7 +132,11 @@ def align(a: Reading, b: Reading) -> Pairs:
             cost[row][column] = min(pair, cost[row - 1][column] + _GAP, cost[row][column - 1] + _GAP)
     pairs: Pairs = []
     while rows or columns:
-        if rows and columns and _is(cost[rows][columns], cost[rows - 1][columns - 1] + _strain(a, rows - 1, b, columns - 1, step)):
+        if (
+            rows
+            and columns
+            and _is(cost[rows][columns], cost[rows - 1][columns - 1] + _strain(a, rows - 1, b, columns - 1, step))
+        ):
             rows, columns = rows - 1, columns - 1
             pairs.append((rows, columns))
         elif rows and _is(cost[rows][columns], cost[rows - 1][columns] + _GAP):
@@ -160,11 +171,6 @@ def _inner(pairs: Pairs) -> dict[int, int]:
         before = before if mine is None else mine
         found[place] = before
     return found
-
-
-def _reaches(reading: Reading, place: float) -> bool:
-    """Whether a reading was cut out so wide that it should have shown a character there."""
-    return reading.box.x <= place <= reading.box.x + reading.box.w
 
 
 def merge(readings: Iterable[Reading]) -> tuple[Reading, ...]:
