@@ -55,11 +55,11 @@ class Found:
     _unread: list[DroppedText] = field(default_factory=list)
     _dropped: list[DroppedText] = field(default_factory=list)
 
-    def may_be_read(self, box: Box, cut: str, aspect: float) -> bool:
-        """Whether a piece of text may be a number on somebody; if not, that is noted."""
+    def may_be_read(self, box: Box, line: Box, cut: str, aspect: float) -> bool:
+        """Whether a piece of text may be a number on somebody; if not, that is noted. `line` is the text turned upright."""
         if cut == "edge":
             self._unread.append(_drop(box, "", "clearance"))
-        elif not self._may_hang(box, aspect):
+        elif not self._may_hang(line, aspect):
             self._unread.append(_drop(box, "", "torso"))
         else:
             return True
@@ -70,11 +70,11 @@ class Found:
             return True
         return self.guided < 1 and self.torso.somebody(self.faces, box)
 
-    def add(self, sighting: Sighting, aspect: float) -> None:
+    def add(self, sighting: Sighting, line: Box, aspect: float) -> None:
         """A piece of text that was read: as numbers where the readings are some, and whose they would be."""
-        wearer = self.torso.wearer(self.faces, sighting.box, aspect) if self.guided else None
+        wearer = self.torso.wearer(self.faces, line, aspect) if self.guided else None
         readings = (self.format.number(reading) or reading for reading in sighting.readings)
-        self.sightings.append(replace(sighting, readings=tuple(replace(r, wearer=wearer) for r in readings)))
+        self.sightings.append(replace(sighting, readings=tuple(replace(r, wearer=wearer, height=line.h) for r in readings)))
 
     def unsure(self) -> list[int]:
         """The faces without a sure number on their torso."""

@@ -22,7 +22,7 @@ from harness.pipeline.bibs.engine import SeenCharacter, find_texts, open_engine,
 from harness.pipeline.bibs.formats import BibFormat
 from harness.pipeline.bibs.numbers import Found, NumberRule
 from harness.pipeline.bibs.readings import Plate, Reading
-from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, cut_by, in_blocks, join, tiles, widen
+from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, cut_by, in_blocks, join, tiles, turned, widen
 from harness.pipeline.bibs.torsos import Torso
 from harness.pipeline.bibs.voting import Sighting
 from harness.pipeline.images import scale_to, straighten
@@ -153,16 +153,16 @@ class RapidOcr:
         aspect = look.size[0] / look.size[1]
         pieces: list[tuple[Corners, Sighting]] = []
         for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
-            box = bounds(corners)
-            cut = cut_by(box, part, self.rule.clearance, aspect)
-            if found.may_be_read(box, cut, aspect):
-                pieces.append((corners, Sighting(box, tuple(self._readings(look, corners, closer)), cut, closer)))
-        for corners in join([(corners, s.readings[0].text) for corners, s in pieces], look.size):
-            pieces.append(
-                (corners, Sighting(bounds(corners), tuple(self._readings(look, corners, closer)), "", closer))
-            )
-        for _, sighting in pieces:
-            found.add(sighting, aspect)
+            cut = cut_by(bounds(corners), part, self.rule.clearance, aspect)
+            if found.may_be_read(bounds(corners), turned(corners, look.size), cut, aspect):
+                pieces.append((corners, self._sighting(look, corners, cut, closer)))
+        for corners in join([(corners, sighting.readings[0].text) for corners, sighting in pieces], look.size):
+            pieces.append((corners, self._sighting(look, corners, "", closer)))
+        for corners, sighting in pieces:
+            found.add(sighting, turned(corners, look.size), aspect)
+
+    def _sighting(self, look: Look, corners: Corners, cut: str, closer: bool) -> Sighting:
+        return Sighting(bounds(corners), tuple(self._readings(look, corners, closer)), cut)
 
     def _readings(self, look: Look, corners: Corners, closer: bool) -> Iterator[Reading]:
         """What a piece of text says with each margin; one without any digit is not read again."""

@@ -21,7 +21,8 @@ class Reading:
     """A piece of text: where it is (the upright bounds of it), what it says, how sure each character is, whose it is.
 
     `places` are the characters' middles across the photo, `others` what else the recognizer thought that each might be.
-    `closer` says that it was found in a closer look at a torso, not in the whole photo.
+    `closer` says that it was found in a closer look at a torso, not in the whole photo; `height` is that of its letters,
+    which of a tilted text is less than that of its bounds.
     """
 
     box: Box
@@ -31,6 +32,7 @@ class Reading:
     others: tuple[Others, ...] = ()
     wearer: int | None = None
     closer: bool = False
+    height: float = 0.0
 
     @classmethod
     def of(cls, seen: Sequence[SeenCharacter], corners: Corners, closer: bool = False) -> Reading:

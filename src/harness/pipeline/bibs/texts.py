@@ -64,6 +64,15 @@ def bounds(corners: Corners) -> Box:
     return Box(x=left, y=top, w=max(min(max(xs), 1.0) - left, 0.0), h=max(min(max(ys), 1.0) - top, 0.0))
 
 
+def turned(corners: Corners, size: tuple[int, int]) -> Box:
+    """A piece of text as if it were turned upright in its place: the bounds of a tilted line are higher than its letters."""
+    points = np.array(corners) * size
+    sides = [float(np.linalg.norm(points[start] - points[end])) for start, end in ((0, 1), (3, 2), (0, 3), (1, 2))]
+    width, height = (sides[0] + sides[1]) / 2 / size[0], (sides[2] + sides[3]) / 2 / size[1]
+    x, y = (points.mean(axis=0) / size).tolist()
+    return Box(x=x - width / 2, y=y - height / 2, w=width, h=height)
+
+
 def widen(corners: Corners, margin: float, size: tuple[int, int]) -> Corners:
     """A piece of text made longer at both ends, along its line, by a share of its height."""
     if not margin:

@@ -34,7 +34,6 @@ class Sighting:
     readings: tuple[Reading, ...]
     #: What may have cut it off: nothing, or the frame of the photo at its left or right.
     cut: str = ""
-    closer: bool = False
 
 
 def elect(candidates: Iterable[Reading], sightings: Sequence[Sighting]) -> tuple[Reading, ...]:
@@ -193,8 +192,8 @@ def without_rivals(readings: Sequence[Reading], share: float, sure: float) -> tu
     less sure than `sure`, or a lone digit, beside one that is sure."""
     highest: dict[int | None, float] = {}
     for reading in readings:
-        highest[reading.wearer] = max(highest.get(reading.wearer, 0.0), reading.box.h)
-    high = [r for r in readings if r.wearer is None or r.box.h >= share * highest[r.wearer]]
+        highest[reading.wearer] = max(highest.get(reading.wearer, 0.0), reading.height)
+    high = [r for r in readings if r.wearer is None or r.height >= share * highest[r.wearer]]
     known = {r.wearer for r in high if r.wearer is not None and r.weakest >= sure and len(r.text) > 1}
     return tuple(r for r in high if r.wearer not in known or (r.weakest >= sure and len(r.text) > 1))
 
