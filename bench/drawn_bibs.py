@@ -1,7 +1,7 @@
 """Drawn bibs with letters or a single digit, pasted over the labelled bibs of real race photos.
 
-Fonts, tilts, sizes and blur are drawn by chance from a seed. What a preset reads is compared with the OCR's own text: one
-call on the same photo, the text of each piece as it stands.
+Fonts, tilts, sizes and blur are drawn by chance from a seed. What a preset reads is compared with the OCR's own text:
+one call on the same photo, the text of each piece as it stands.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def show(photos: Sequence[ImportedPhoto], presets: Sequence[str], overrides: Seq
         right = [number in found for found, (_, number) in zip(read, drawn, strict=True)]
         both = sum(mine and theirs for mine, theirs in zip(right, raw, strict=True))
         extra = sum(len(found - {number}) for found, (_, number) in zip(read, drawn, strict=True))
-        print(f"{preset:<9} {sum(right)} right, {both} of those {sum(raw)} ({both / sum(raw):.3f}); {extra} other numbers")
+        print(
+            f"{preset:<9} {sum(right)} right, {both} of those {sum(raw)} ({both / sum(raw):.3f}); {extra} other numbers"
+        )
         lost = [(n, sorted(f)) for f, (_, n), m, t in zip(read, drawn, right, raw, strict=True) if t and not m]
         print("          lost:", *(f"{number} ({', '.join(found) or 'nothing'})" for number, found in lost[:40]))
     return 0

@@ -2,8 +2,8 @@
 
 FOLDER is where both sets lie, photos with their `.mat` files beside them, as published. Labels are corrected first: one
 number of set 2 has two digits swapped, and one bib shows a zero that its label lacks. Photos that show a bib without a
-label are left out; of those whose other labels were checked, the faces stay. `--drawn` pastes drawn bibs over the labelled
-ones instead, with letters or a single digit, and compares with what the OCR's own text has right.
+label are left out; of those whose other labels were checked, the faces stay. `--drawn` pastes drawn bibs over the
+labelled ones instead, with letters or a single digit, and compares with what the OCR's own text has right.
 """
 
 from __future__ import annotations
@@ -90,7 +90,17 @@ def _show(number: int, preset: str, overrides: Sequence[str]) -> None:
         interval = run.intervals.get(name)
         spread = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
         told.append(f"{name} {run.metrics.get(name, float('nan')):.3f}{spread}")
-    counts = " ".join(f"{key.removeprefix('count/number_')} {run.metrics[f'count/number_{key}']:.0f}" for key in ("tp", "fp", "fn"))
+    counts = " ".join(
+        f"{key.removeprefix('count/number_')} {run.metrics[f'count/number_{key}']:.0f}" for key in ("tp", "fp", "fn")
+    )
     faces = f"faces {run.metrics['count/face_tp']:.0f}"
     seconds = run.metrics.get("runtime/cpu_seconds")
-    print(f"set {number} {preset:<9}", *told, counts, faces, f"cpu {seconds:.1f} s" if seconds else "", sep="  ", flush=True)
+    print(
+        f"set {number} {preset:<9}",
+        *told,
+        counts,
+        faces,
+        f"cpu {seconds:.1f} s" if seconds else "",
+        sep="  ",
+        flush=True,
+    )

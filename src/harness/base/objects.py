@@ -142,7 +142,8 @@ def make_object(values: Mapping[str, Any], group: str) -> Any:
 
 
 def _parts(values: Mapping[str, Any], group: str) -> dict[str, Any]:
-    """The values for the fields of a class. One that names a class itself, as a group inside a group does, is made of it."""
+    """The values for the fields of a class. One that names a class itself, as a group inside a group does, is made of
+    it."""
     nested = {key for key, value in values.items() if isinstance(value, Mapping) and value.get("_target_") is not None}
     return {
         key: make_object(value, f"{group}.{key}") if key in nested else value

@@ -21,7 +21,8 @@ from harness.pipeline.weights import Weights
 _NO_LIMIT = 1 << 16
 #: What the recognizer scales the height of a text to.
 _INPUT_HEIGHT = 48
-#: What else a character may be is kept where the recognizer gives it at least this probability, and no more than so many.
+#: What else a character may be is kept where the recognizer gives it at least this probability, and no more than so
+#: many.
 _SLIGHT, _ALTERNATIVES = 0.01, 3
 _BLANK = 0
 

@@ -1,9 +1,9 @@
 """What the numbers of a race look like, and what a reading is under that rule.
 
-A number is a text: digits, letters, zeros that it starts with. A pattern says what is a number and what is a distance, a
-word or a time. A character that looks like another (O and 0, B and 8) is read as the one that the pattern has in its
-place. A start list is a prior: a reading that is in it, as it stands or with a look-alike, is preferred; what nobody has
-read is never made of it.
+A number is a text: digits, letters, zeros that it starts with. A pattern says what is a number and what is a distance,
+a word or a time. A character that looks like another (O and 0, B and 8) is read as the one that the pattern has in its
+place. A start list is a prior: a reading that is in it, as it stands or with a look-alike, is preferred; what nobody
+has read is never made of it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ _YEAR = re.compile(r"(19[89]|20[0-4])[0-9]")
 class BibFormat:
     """Which texts are numbers: those that fit `pattern` as a whole, and do not fit `refuse`.
 
-    With `look_alikes`, a character is read as one that looks like it where the pattern asks for that. `case` says whether small letters are made capital ones before that. Zeros that a number starts with are kept,
-    dropped (a search for 42 finds 0042) or a reason to refuse it. `entrants` is a file with the numbers that exist.
+    With `look_alikes`, a character is read as one that looks like it where the pattern asks for that. `case` says
+    whether small letters are made capital ones before that. Zeros that a number starts with are kept, dropped (a
+    search for 42 finds 0042) or a reason to refuse it. `entrants` is a file with the numbers that exist.
     """
 
     pattern: str
@@ -63,7 +64,7 @@ class BibFormat:
 
     @cached_property
     def _plain(self) -> bool:
-        """Whether a number may consist of digits alone: then a digit is a digit, and not a letter that looks like it."""
+        """Whether a number may consist of digits alone: then a digit is a digit, and no letter that looks like it."""
         return any(re.fullmatch(self.pattern, "1" * length) for length in range(1, _LONGEST))
 
     def fits(self, text: str) -> bool:
@@ -75,21 +76,16 @@ class BibFormat:
 
     def number(self, reading: Reading) -> Reading | None:
         """A reading as a number, its look-alikes resolved; None where it is none."""
-        if not 0 < len(reading.text) <= _LONGEST or not self._has_digits(reading.text):
+        if not 0 < len(reading.text) <= _LONGEST:
             return None
         ways = islice(product(*map(self._ways, reading.text, reading.others)), _MOST_WAYS)
-        texts = [text for text in map("".join, ways) if self.fits(text)]
+        texts = [text for text in map("".join, ways) if self.fits(text) and _mostly_read(reading.text, text)]
         if not texts:
             return None
         best = min(texts, key=lambda text: (self._unlisted(text), self._changes(reading, text)))
-        if self._unlisted(best) or not self._listed:
-            if self._invented(reading.text, best):
-                return None
+        if (self._unlisted(best) or not self._listed) and self._invented(reading.text, best):
+            return None
         return self._without_zeros(reading.as_text(best))
-
-    def _has_digits(self, text: str) -> bool:
-        """Whether a text is no word: half of it, less a prefix of two letters, was read as digits."""
-        return sum(character.isdecimal() for character in text) >= max(1, (len(text) - 2) / 2)
 
     def _ways(self, character: str, others: Others) -> list[str]:
         """What a character may be read as; of the look-alikes those first that the recognizer thought of, too."""
@@ -98,7 +94,7 @@ class BibFormat:
         if not self.look_alikes:
             return [own]
         same = [_SAME[character]] if character in _SAME else []
-        alike = sorted(_ALIKE.get(character, "") + _LETTERS.get(character, ""), key=lambda c: (-chances.get(c, 0.0), c))
+        alike = sorted(_ALIKE.get(character, "") + _LETTERS.get(character, ""), key=lambda c: -chances.get(c, 0.0))
         return list(dict.fromkeys([*same, own, *alike]))
 
     def _changes(self, reading: Reading, text: str) -> tuple[int, int]:
@@ -126,6 +122,12 @@ class BibFormat:
 
 #: A number that is on no start list is more often a misreading than somebody who is not on it.
 _UNLISTED = 0.6
+
+
+def _mostly_read(read: str, text: str) -> bool:
+    """Whether most of a number's digits were read as digits: a word is no number, whatever it looks like."""
+    digits = [was.isdecimal() for was, now in zip(read, text, strict=True) if now.isdecimal()]
+    return sum(digits) > len(digits) / 2
 
 
 def is_year(text: str) -> bool:

@@ -9,7 +9,7 @@ from harness.base.checks import Share
 from harness.pipeline.bibs.formats import BibFormat, is_year
 from harness.pipeline.bibs.readings import Reading
 from harness.pipeline.bibs.torsos import Torso
-from harness.pipeline.bibs.voting import beyond, voters_on, Sighting, covers, elect, merge, without_rivals
+from harness.pipeline.bibs.voting import Sighting, beyond, covers, elect, merge, voters_on, without_rivals
 from harness.types import Box, DroppedText, FaceBox
 
 #: The rules in the order in which a text meets them; of several of one place the last is told.
@@ -27,8 +27,9 @@ _SHORTEST_ALONE = 3
 class NumberRule:
     """How sure a number has to be, by the votes for each of its characters.
 
-    A lone digit is easily seen in anything, and has to be surer. A torso whose number is not as sure as `sure` is worth a
-    closer look. Text that comes nearer than `clearance`, in heights of it, to the edge of the picture may be cut off.
+    A lone digit is easily seen in anything, and has to be surer. A torso whose number is not as sure as `sure` is
+    worth a closer look. Text that comes nearer than `clearance`, in heights of it, to the edge of the picture may be
+    cut off.
     """
 
     min_char_score: Share
@@ -56,7 +57,7 @@ class Found:
     _dropped: list[DroppedText] = field(default_factory=list)
 
     def may_be_read(self, box: Box, line: Box, cut: str, aspect: float) -> bool:
-        """Whether a piece of text may be a number on somebody; if not, that is noted. `line` is the text turned upright."""
+        """Whether a text may be a number on somebody; if not, that is noted. `line` is the text turned upright."""
         if cut == "edge":
             self._unread.append(_drop(box, "", "clearance"))
         elif not self._may_hang(line, aspect):
@@ -74,7 +75,9 @@ class Found:
         """A piece of text that was read: as numbers where the readings are some, and whose they would be."""
         wearer = self.torso.wearer(self.faces, line, aspect) if self.guided else None
         readings = (self.format.number(reading) or reading for reading in sighting.readings)
-        self.sightings.append(replace(sighting, readings=tuple(replace(r, wearer=wearer, height=line.h) for r in readings)))
+        self.sightings.append(
+            replace(sighting, readings=tuple(replace(r, wearer=wearer, height=line.h) for r in readings))
+        )
 
     def unsure(self) -> list[int]:
         """The faces without a sure number on their torso."""
@@ -153,14 +156,16 @@ class Found:
             yield "right", number.without(-1)
 
     def dropped(self, numbers: Sequence[Reading]) -> tuple[DroppedText, ...]:
-        """For each place with text that became no number, what was read there and the last rule that it met; beside a
-        number only what it was elected over. `numbers` are those of the photo."""
-        told = list(self._dropped)
+        """For each place with text that became no whole number, what was read there and the last rule that it met; in
+        the place of a number only what it was elected over. `numbers` are those of the photo."""
+        whole = [number for number in numbers if UNREAD not in number.text]
+        told = [_drop(number.box, number.text, "partial") for number in numbers if UNREAD in number.text]
+        told += self._dropped
         told += [_drop(s.box, _surest(s.readings).text, "format") for s in self.sightings if not self._numeric(s)]
         kept: list[DroppedText] = []
         for text in sorted(told, key=lambda text: -_STAGES.index(text.rule)):
-            runner_up = text.rule == "vote" and all(text.text != number.text for number in numbers)
-            beside = any(covers(text, number.box) for number in numbers)
+            runner_up = text.rule == "vote" and all(text.text != number.text for number in whole)
+            beside = any(covers(text, number.box) for number in whole)
             if (runner_up or not beside) and not any(covers(text, other) for other in kept):
                 kept.append(text)
         return tuple(kept)
@@ -175,9 +180,11 @@ class Found:
 
 
 def partial_number(number: Reading, side: str) -> Reading:
-    """A number of which the characters at one side cannot be seen; nobody has read them, and they are as sure as the rest."""
-    text = f"{UNREAD}{number.text}" if side == "left" else f"{number.text}{UNREAD}"
-    return replace(number, text=text, char_scores=(*number.char_scores, number.score))
+    """A number with a `?` for what cannot be seen at one side of it, which is as sure as the rest."""
+    sure = (number.score,)
+    if side == "left":
+        return replace(number, text=f"{UNREAD}{number.text}", char_scores=sure + number.char_scores)
+    return replace(number, text=f"{number.text}{UNREAD}", char_scores=number.char_scores + sure)
 
 
 def _surest(readings: Sequence[Reading]) -> Reading:

@@ -2,9 +2,9 @@
 
 Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of it,
 and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high;
-with `closer` unsure, only below faces that the first look found no sure number for. With `near_faces`, the first look is
-at the rectangle around all torsos. Pieces of text are read from the photo's own pixels, however small the picture was
-that they were found in, once for each of the `margins` that they are cut out with; the readings of one place vote.
+with `closer` unsure, only below faces that the first look found no sure number for. With `near_faces`, the first look
+is at the rectangle around all torsos. Pieces of text are read from the photo's own pixels, however small the picture
+was that they were found in, once for each of the `margins` that they are cut out with; the readings of one place vote.
 """
 
 from __future__ import annotations
@@ -139,7 +139,8 @@ class RapidOcr:
                 yield tile, max(1, round(factor * max(tile.w * width, tile.h * height)))
 
     def closer_looks(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
-        """The torsos below faces, each once for each of `torso_faces`, and the pixels that its long side is scaled to."""
+        """The torsos below faces, each once for each of `torso_faces`, and the pixels that its long side is scaled
+        to."""
         width, height = size
         for face in faces:
             region, pixels = self.torso.region(face, width / height, _ROOM), face.h * height
@@ -153,8 +154,9 @@ class RapidOcr:
         aspect = look.size[0] / look.size[1]
         pieces: list[tuple[Corners, Sighting]] = []
         for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
-            cut = cut_by(bounds(corners), part, self.rule.clearance, aspect)
-            if found.may_be_read(bounds(corners), turned(corners, look.size), cut, aspect):
+            box, line = bounds(corners), turned(corners, look.size)
+            cut = cut_by(box, part, self.rule.clearance * line.h, aspect)
+            if found.may_be_read(box, line, cut, aspect):
                 pieces.append((corners, self._sighting(look, corners, cut, closer)))
         for corners in join([(corners, sighting.readings[0].text) for corners, sighting in pieces], look.size):
             pieces.append((corners, self._sighting(look, corners, "", closer)))

@@ -11,7 +11,6 @@ from harness.pipeline.bibs.engine import SeenCharacter
 from harness.pipeline.bibs.texts import Corners, bounds
 from harness.types import BibBox, Box
 
-
 #: What else a character may be, with the recognizer's probabilities.
 Others = tuple[tuple[str, float], ...]
 
@@ -21,8 +20,8 @@ class Reading:
     """A piece of text: where it is (the upright bounds of it), what it says, how sure each character is, whose it is.
 
     `places` are the characters' middles across the photo, `others` what else the recognizer thought that each might be.
-    `closer` says that it was found in a closer look at a torso, not in the whole photo; `height` is that of its letters,
-    which of a tilted text is less than that of its bounds.
+    `closer` says that it was found in a closer look at a torso, not in the whole photo; `height` is that of its
+    letters, which of a tilted text is less than that of its bounds.
     """
 
     box: Box

@@ -18,11 +18,13 @@ WHOLE = Box(x=0.0, y=0.0, w=1.0, h=1.0)
 _TILE_OVERLAP = 0.2
 #: The text detector works in blocks of so many pixels, and stretches a picture that does not consist of whole ones.
 _BLOCK = 32
-#: Pieces of one number: how much lower one of them may be, how far apart and how far off the line, in heights of the higher.
+#: Pieces of one number: how much lower one of them may be, how far apart and how far off the line, in heights of the
+#: higher.
 _AS_HIGH, _APART, _ASIDE = 0.7, 0.6, 0.25
 _LONGEST_PREFIX = 2
 #: How much more room a text needs at the edge of a part that was cut out: the cut may run between two characters.
 _EDGE = 6.0
+_ROUNDING = 1e-9
 
 
 def tiles(scene: Box, count: int) -> Iterator[Box]:
@@ -65,7 +67,8 @@ def bounds(corners: Corners) -> Box:
 
 
 def turned(corners: Corners, size: tuple[int, int]) -> Box:
-    """A piece of text as if it were turned upright in its place: the bounds of a tilted line are higher than its letters."""
+    """A piece of text as if it were turned upright in its place: the bounds of a tilted line are higher than its
+    letters."""
     points = np.array(corners) * size
     sides = [float(np.linalg.norm(points[start] - points[end])) for start, end in ((0, 1), (3, 2), (0, 3), (1, 2))]
     width, height = (sides[0] + sides[1]) / 2 / size[0], (sides[2] + sides[3]) / 2 / size[1]
@@ -85,13 +88,14 @@ def widen(corners: Corners, margin: float, size: tuple[int, int]) -> Corners:
     return [[round(x, 6), round(y, 6)] for x, y in wider.tolist()]
 
 
-def cut_by(box: Box, part: Box, clearance: float, aspect: float) -> str:
-    """What may have cut off some of a text, because it comes so near to it: nothing, the `edge` of the part that was looked
-    at, or the frame of the photo itself at the `left` or the `right`.
+def cut_by(box: Box, part: Box, room: float, aspect: float) -> str:
+    """What may have cut off some of a text, because it comes so near to it: nothing, the `edge` of the part that was
+    looked at, or the frame of the photo itself at the `left` or the `right`.
 
-    `clearance` is in heights of the text. A number at the top or at the bottom edge of the photo itself can be whole.
+    `room` is what it needs at the frame, as a share of the photo's height. A number at the top or at the bottom edge of
+    the photo itself can be whole.
     """
-    gap = clearance * box.h
+    gap = room - _ROUNDING
     left, right = (box.x - part.x) * aspect, (part.x + part.w - box.x - box.w) * aspect
     above, below = box.y - part.y, part.y + part.h - box.y - box.h
     within = (part.x > 0, part.x + part.w < 1, part.y > 0, part.y + part.h < 1)

@@ -38,8 +38,8 @@ class Torso:
         return number if strain <= 1 else None
 
     def somebody(self, faces: Sequence[FaceBox], box: Box) -> bool:
-        """Whether a number may hang on somebody whose face was not found: people stand on the same ground, so that it is
-        as high and as far down as one on somebody beside them whose face was found. With no face at all, it may."""
+        """Whether a number may hang on somebody whose face was not found: people stand on the same ground, so that it
+        is as high and as far down as one on somebody beside them whose face was found. With no face at all, it may."""
         return not faces or any(self._height_fits(face, box) and abs(self._drop(face, box)) <= 1 for face in faces)
 
     def _strain(self, face: FaceBox, box: Box, aspect: float) -> float:

@@ -2,9 +2,10 @@
 
 A number that is really there reads the same in the whole photo and in a closer look, cut out closely and cut out with
 a margin; a mistake seldom does. So every reading of a place votes on each character of every number that was read
-there. Readings are aligned by character and by place in the photo: one that lost a digit still votes for the others. One
-that agrees counts as a whole vote, and gives its certainty; one that disagrees counts as much as it is sure. A reading
-without a character at the end of a number counts half: a tight cut loses the last digit more often than a print invents one.
+there. Readings are aligned by character and by place in the photo: one that lost a digit still votes for the others.
+One that agrees counts as a whole vote, and gives its certainty; one that disagrees counts as much as it is sure. A
+reading without a character at the end of a number counts half: a tight cut loses the last digit more often than a
+print invents one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from harness.pipeline.bibs.readings import Reading
 from harness.types import Box
 
 HALF = 0.5
-#: What it costs to leave a character without a partner, in steps from one character to the next; and to pair two that differ.
+#: What it costs to leave a character without a partner, and to pair two that differ, in steps between characters.
 _GAP, _DIFFERENT = 0.75, 0.5
 
 #: How much a reading without a character at the end of a number weighs against it.
@@ -87,16 +88,16 @@ def support(number: Reading, voters: Sequence[Reading]) -> tuple[float, ...]:
 
 
 def _absence(voter: Reading, number: Reading, place: int) -> float:
-    """How much a reading weighs against a character at the end of a number by not having it. It says nothing where it was
-    cut out too close. A lost digit is likelier than an invented one, but a mere stroke may be the edge of the bib."""
+    """How much a reading weighs against a character at the end of a number by not having it: nothing where it was cut
+    out too close. A lost digit is likelier than an invented one, but a mere stroke may be the edge of the bib."""
     if not voter.box.x <= number.places[place] <= voter.box.x + voter.box.w:
         return 0.0
     return 2 * _AT_END if number.text[place] in _STROKES else _AT_END
 
 
 def beyond(number: Reading, voters: Sequence[Reading], fits: Callable[[str], bool]) -> tuple[float, float]:
-    """How likely it is that one more character stands before and after a number, whatever it says. One with which it would
-    be no number, by `fits`, is none; a mere stroke, which may be the edge of the bib, counts half."""
+    """How likely it is that one more character stands before and after a number, whatever it says. One with which it
+    would be no number, by `fits`, is none; a mere stroke, which may be the edge of the bib, counts half."""
     seen, weight = [0.0, 0.0], [0.0, 0.0]
     for voter in voters:
         pairs = align(number, voter)
@@ -188,14 +189,16 @@ def merge(readings: Iterable[Reading]) -> tuple[Reading, ...]:
 
 
 def without_rivals(readings: Sequence[Reading], share: float, sure: float) -> tuple[Reading, ...]:
-    """Leave out what is not the number of a torso: what is lower than a share of the highest number on it; then what is
-    less sure than `sure`, or a lone digit, beside one that is sure."""
+    """Leave out what is not the number of a torso: a lone digit beside a longer number; then what is lower than a share of
+    the highest number; then what is less sure than `sure` beside one that is."""
+    longer = {reading.wearer for reading in readings if len(reading.text) > 1} - {None}
+    left = [reading for reading in readings if len(reading.text) > 1 or reading.wearer not in longer]
     highest: dict[int | None, float] = {}
-    for reading in readings:
+    for reading in left:
         highest[reading.wearer] = max(highest.get(reading.wearer, 0.0), reading.height)
-    high = [r for r in readings if r.wearer is None or r.height >= share * highest[r.wearer]]
-    known = {r.wearer for r in high if r.wearer is not None and r.weakest >= sure and len(r.text) > 1}
-    return tuple(r for r in high if r.wearer not in known or (r.weakest >= sure and len(r.text) > 1))
+    high = [r for r in left if r.wearer is None or r.height >= share * highest[r.wearer]]
+    known = {reading.wearer for reading in high if reading.weakest >= sure} - {None}
+    return tuple(reading for reading in high if reading.weakest >= sure or reading.wearer not in known)
 
 
 def _rank(candidate: Reading, reading: Reading, kept: Sequence[Reading], rivals: Sequence[int]) -> tuple[int, float]:
@@ -211,7 +214,8 @@ def covers(a: Box, b: Box) -> bool:
 
 
 def same_line(a: Box, b: Box) -> bool:
-    """Whether two boxes show the same line of text or a part of it: one covers the other, and they are about as high."""
+    """Whether two boxes show the same line of text or a part of it: one covers the other, and both are about as
+    high."""
     return covers(a, b) and HALF * max(a.h, b.h) <= min(a.h, b.h)
 
 
