@@ -458,10 +458,10 @@ class TestSlices:
         world.appears(person, world.photo(read=["12"]), bib_labeled=True)
         found = {each.metric: (each.found, each.total) for each in find(world).slices}
         expected = {
-            "face_0_24px": (0, 1),
-            "face_24_40px": (1, 2),
-            "face_40_80px": (0, 1),
-            "face_80px_up": (2, 2),
+            "face_0_24": (0, 1),
+            "face_24_40": (1, 2),
+            "face_40_80": (0, 1),
+            "face_80_up": (2, 2),
         }
         ways = ("selfie", "both")
         assert found == {f"slice/{way}_recall_{tag}": n for way in ways for tag, n in expected.items()}

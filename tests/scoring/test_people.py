@@ -119,5 +119,5 @@ def test_find_as_it_is_shown() -> None:
     assert "by selfie            50.0%" in text
     assert "by number              n/a" in text
     assert "0 nobody readable, 0 face not found, 0 not enrolled, 1 below threshold" in text
-    assert "both face_40_80px" in text
+    assert "both face_40_80" in text
     assert set(CAUSES) <= set(tally.counted().counts)

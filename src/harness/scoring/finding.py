@@ -58,10 +58,10 @@ CAUSES = (
 )
 #: Heights of faces in pixels: from, below, and what such faces are called.
 HEIGHTS = (
-    (0.0, 24.0, "face_0_24px"),
-    (24.0, 40.0, "face_24_40px"),
-    (40.0, 80.0, "face_40_80px"),
-    (80.0, np.inf, "face_80px_up"),
+    (0.0, 24.0, "face_0_24"),
+    (24.0, 40.0, "face_24_40"),
+    (40.0, 80.0, "face_40_80"),
+    (80.0, np.inf, "face_80_up"),
 )
 _GATES: Mapping[str, Gating] = {"by_selfie": "judged", "by_both": "judged", "by_both_precision": "judged"}
 
