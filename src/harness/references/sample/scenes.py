@@ -161,7 +161,7 @@ SCENES: tuple[Scene, ...] = (
         figures=(
             Figure(person="P002", x=0.13, height=0.62, bib=False, blur=1.5),
             Figure(person="P009", x=0.83, height=0.9, bib=False, mirror=True),
-            Figure(person="P005", x=0.46, height=1.1, picture=AMATEUR, bib=False),
+            Figure(person="P005", x=0.47, height=1.05, bib=False),
         ),
     ),
     Scene(horizon=0.36, ground="gravel"),
