@@ -90,7 +90,7 @@ class TestPresets:
         told = harness("--cfg", "job", "preset=best", "face=mine")
         shown = yaml.safe_load(told.out)
         assert shown["face"] == {"_target_": "my_faces.MyFaces", "height": 0.1, "threshold": 0.5}
-        assert shown["bib"]["torso_faces"] == [64, 128]
+        assert shown["bib"]["torso_faces"] == [96, 128]
         part = harness("--cfg", "job", "--package", "face", "preset=best", "face=mine")
         assert part.out.splitlines()[0] == "# @package face"
         assert yaml.safe_load(harness("--cfg", "hydra").out)["hydra"]["job"]["name"] == "harness"
@@ -165,7 +165,7 @@ class TestPresets:
             (
                 {"conf/preset/odd.yaml": "# @package _global_\nnonsense: 3\n"},
                 ["preset=odd"],
-                "conf/preset/odd.yaml: nonsense: no such key; the config has: bib, cache, confidence,",
+                "conf/preset/odd.yaml: nonsense: no such key; the config has: bib, bib_format, cache,",
             ),
             (
                 {"conf/bib/odd.yaml": "defaults: [rapidocr, _self_]\nrule: {digits: 1}\n"},

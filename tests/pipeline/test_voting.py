@@ -61,7 +61,7 @@ def test_an_alignment_has_every_character_once_and_in_order(a: str, b: str, firs
 
 def test_a_character_is_as_likely_as_the_readings_say_each_as_heavy_as_it_is_sure() -> None:
     assert supported(reading("12", score=0.8)) == [0.8, 0.8]
-    # (0.9 * 0.9 + 0.3 * 0.3) / (0.9 + 0.3)
+    # Here (0.9 * 0.9 + 0.3 * 0.3) / (0.9 + 0.3).
     assert supported(reading("12"), reading("12", score=0.3)) == [0.75, 0.75]
     # An unsure reading that disagrees weighs little: 0.9 * 0.9 / (0.9 + 0.3)
     assert supported(reading("12"), reading("13", score=0.3)) == [0.75, 0.675]
@@ -109,7 +109,7 @@ def test_scores_stay_scores(voters: list[tuple[str, int, float]]) -> None:
 def test_one_more_character_beside_a_number_is_noticed() -> None:
     number = reading("297", first=1, score=1.0)
     assert beyond(number, [number, number], str.isdecimal) == (0.0, 0.0)
-    # 0.7 / (0.7 + 2 * 0.25)
+    # Here 0.7 / (0.7 + 2 * 0.25).
     before, after = beyond(number, [number, number, reading("2297", score=0.7)], str.isdecimal)
     assert (round(before, 3), after) == (0.583, 0.0)
     assert beyond(number, [number, reading("297/", first=1)], str.isdecimal) == (0.0, 0.0)
