@@ -189,8 +189,8 @@ def merge(readings: Iterable[Reading]) -> tuple[Reading, ...]:
 
 
 def without_rivals(readings: Sequence[Reading], share: float, sure: float) -> tuple[Reading, ...]:
-    """Leave out what is not the number of a torso: a lone digit beside a longer number; then what is lower than a share of
-    the highest number; then what is less sure than `sure` beside one that is."""
+    """Leave out what is not the number of a torso: a lone digit beside a longer number; then what is lower than a
+    share of the highest number; then what is less sure than `sure` beside one that is."""
     longer = {reading.wearer for reading in readings if len(reading.text) > 1} - {None}
     left = [reading for reading in readings if len(reading.text) > 1 or reading.wearer not in longer]
     highest: dict[int | None, float] = {}
