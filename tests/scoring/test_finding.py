@@ -17,7 +17,7 @@ from harness.scoring.finding import CAUSES, FindScorecard, FindTally, Missed, he
 from harness.scoring.people import NOBODY, UNKNOWN, Evidence
 from harness.scoring.searching import Gallery, Operating, Search, operate
 from harness.scoring.uncertainty import intervals
-from tests.scoring.worlds import World, is_searched, photo_score, random_world, shuffled, similarity
+from tests.scoring.worlds import World, is_searched, labelled_in, photo_score, random_world, shuffled, similarity
 
 seeds = st.integers(0, 10**6)
 galleries = st.sampled_from(["all", "linked"])
@@ -216,7 +216,7 @@ class TestAgainstPlainLoops:
         evidence = random_world(seed).evidence()
         tally = tally_finding(Search(evidence, gallery), HALF)
         for stranger in tally.strangers:
-            assert not evidence.wanted[stranger.person, stranger.photo]
+            assert not labelled_in(evidence)[stranger.person, stranger.photo]
             if stranger.face is not None:
                 assert evidence.faces.photo[stranger.face] == stranger.photo
                 assert evidence.faces.person[stranger.face] != stranger.person
