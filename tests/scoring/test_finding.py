@@ -121,7 +121,7 @@ class Plain:
         counts |= {f"{way}_{what}": 0.0 for way in WAYS for what in ("asked", "found", "wrong", "unknown")}
         if not e.people[person].runner:
             return counts
-        mine = [n for n in self.photos if e.wanted[person, n]]
+        mine = [n for n in self.photos if labelled_in(e)[person, n]]
         queries = [
             (e.queries.vectors[n], int(e.queries.photo[n]))
             for n in range(len(e.queries))
