@@ -4,6 +4,7 @@ Each module of a suite has `measure()`, which gives one entry a case: our second
 times faster we are) and the ratio that is asked for. A peer may be a limit in seconds; a case with a `unit` compares
 something else than seconds, of which less is better. The exit code is 1 when a case
 falls short.
+`scripts/bench races FOLDER` is about quality instead: see `bench/races.py`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ SUITES = {
 
 def main() -> int:
     """Measure one suite."""
+    if sys.argv[1:2] == ["races"]:
+        from bench.races import main as races
+
+        return races(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("suite", choices=sorted(SUITES))
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write (default: bench-results/SUITE.json)")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from harness.pipeline.cache import FILE
 from harness.references.sample.people import picture
 
 
@@ -33,6 +37,12 @@ def jpeg(image: Image.Image) -> bytes:
     content = io.BytesIO()
     image.save(content, "JPEG", quality=92)
     return content.getvalue()
+
+
+def answers_in(folder: Path) -> list[tuple[Any, ...]]:
+    """All that a stage cache keeps."""
+    with closing(sqlite3.connect(folder / FILE)) as database:
+        return sorted(database.execute("SELECT key, stage, value FROM answers").fetchall())
 
 
 def bad_pictures(folder: Path) -> dict[str, tuple[Path, str]]:

@@ -181,7 +181,9 @@ def test_a_name_that_cannot_be_used_is_refused_in_a_sentence(
 def test_an_unknown_kind_is_refused_with_those_that_exist(harness: Harness, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         harness("new", "nose", "our_noses")
-    assert "'bib', 'face', 'link', 'scorecard', 'format', 'task'" in capsys.readouterr().err.replace("choose from ", "")
+    assert "'bib', 'face', 'link', 'identity', 'scorecard', 'format', 'task'" in capsys.readouterr().err.replace(
+        "choose from ", ""
+    )
 
 
 def test_a_named_conf_folder_gets_the_files_and_the_test_knows_its_name(

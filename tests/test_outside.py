@@ -90,7 +90,7 @@ class TestPresets:
         told = harness("--cfg", "job", "preset=best", "face=mine")
         shown = yaml.safe_load(told.out)
         assert shown["face"] == {"_target_": "my_faces.MyFaces", "height": 0.1, "threshold": 0.5}
-        assert shown["bib"]["torso_faces"] == [64, 128]
+        assert shown["bib"]["torso_faces"] == [96, 128]
         part = harness("--cfg", "job", "--package", "face", "preset=best", "face=mine")
         assert part.out.splitlines()[0] == "# @package face"
         assert yaml.safe_load(harness("--cfg", "hydra").out)["hydra"]["job"]["name"] == "harness"
@@ -165,7 +165,7 @@ class TestPresets:
             (
                 {"conf/preset/odd.yaml": "# @package _global_\nnonsense: 3\n"},
                 ["preset=odd"],
-                "conf/preset/odd.yaml: nonsense: no such key; the config has: bib, cache, confidence,",
+                "conf/preset/odd.yaml: nonsense: no such key; the config has: bib, bib_format, cache,",
             ),
             (
                 {"conf/bib/odd.yaml": "defaults: [rapidocr, _self_]\nrule: {digits: 1}\n"},
@@ -196,7 +196,7 @@ class TestPresets:
     def test_a_preset_may_build_on_another(self, project: Path) -> None:
         text = "# @package _global_\ndefaults: [fast]\npreset: faster\nface: {long_side: 640}\n"
         write(project, {"conf/preset/faster.yaml": text})
-        assert (compose(["preset=faster"]).face.long_side, compose(["preset=faster"]).bib.long_side) == (640, 960)
+        assert (compose(["preset=faster"]).face.long_side, compose(["preset=faster"]).bib.long_side) == (640, 656)
         assert "long_side" not in compose(["preset=faster", "face=mine"]).face
         text = "# @package _global_\ndefaults: [fast]\ntuned_for: {face: [mine]}\nface: {height: 0.3}\n"
         write(project, {"conf/preset/other.yaml": text})
@@ -209,7 +209,7 @@ class TestPresets:
             ("tuned_for: {face: [yunet, scrfd]}\nface: {longside: 1}", "face.longside: no such key of face=yunet nor"),
             ("tuned_for: {bib: [rapidocr]}\nbib: {rule: {digits: 1}}", "bib.rule.digits: no such key of bib=rapidocr"),
             ("tuned_for: {face: [yunt]}", "tuned_for.face: yunt: no such choice; face is one of: mine, scrfd, yunet"),
-            ("tuned_for: {faces: [yunet]}", "tuned_for: faces: no such group; there are: bib, cache"),
+            ("tuned_for: {faces: [yunet]}", "tuned_for: faces: no such group; there are: bib, bib_format, cache"),
             ("tuned_for: {face: yunet}", "tuned_for.face: expected a list of choices, got 'yunet'"),
             ("tuned_for: [face]", "conf/preset/odd.yaml: Cannot merge DictConfig with ListConfig"),
         ],

@@ -55,6 +55,7 @@ class HarnessConfig:
     timing: str = "auto"
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     references: Any = MISSING
+    bib_format: Any = MISSING
     bib: Any = MISSING
     face: Any = MISSING
     link: Any = MISSING
@@ -89,7 +90,7 @@ INTERFACES = {
 #: The stages of the pipeline.
 STAGES = ("bib", "face", "link", "identity")
 #: The keys that describe the pipeline and its cache.
-_PIPELINE = ("preset", *STAGES, "cache")
+_PIPELINE = ("preset", "bib_format", *STAGES, "cache")
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
 
@@ -144,7 +145,8 @@ def compose_choice(group: str, choice: str, overrides: Sequence[str] = (), folde
     first = folder or conf.user_conf() or conf.conf_dir()
     try:
         with initialize_config_dir(str(first.absolute()), version_base="1.3"):
-            return hydra_compose(None, overrides=[ours, f"+{group}={choice}", *overrides])
+            beside = ["+bib_format=auto"] if group == "bib" else []  # which `bib.format` refers to
+            return hydra_compose(None, overrides=[ours, f"+{group}={choice}", *beside, *overrides])
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from error
 
@@ -289,6 +291,7 @@ def build_pipeline(config: DictConfig) -> Pipeline:
     from harness.pipeline import Pipeline
     from harness.tasks import Off
 
+    instantiate(config, "bib_format")  # what is wrong with it is told under its own name, and not as a part of `bib`
     bib, face, link, identity = (instantiate(config, stage) for stage in STAGES)
     return Pipeline(bib, face, link, None if isinstance(identity, Off) else identity)
 

@@ -80,6 +80,18 @@ class FaceBox(Box):
     landmarks: tuple[tuple[float, float], ...] = ()
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class BibFaceLink:
+    """A bib and the face of its wearer, as positions in the photo's bib and face lists.
+
+    A prediction has a score; two links of the same pair are the same link, whatever their scores.
+    """
+
+    bib_index: int
+    face_index: int
+    score: float | None = field(default=None, compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedText(Box):
     """A piece of text that a bib reader saw and gave no whole number for: what it read, and the rule that dropped it.
@@ -91,18 +103,6 @@ class DroppedText(Box):
     rule: str = ""
     value: float | None = None
     limit: float | None = None
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class BibFaceLink:
-    """A bib and the face of its wearer, as positions in the photo's bib and face lists.
-
-    A prediction has a score; two links of the same pair are the same link, whatever their scores.
-    """
-
-    bib_index: int
-    face_index: int
-    score: float | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

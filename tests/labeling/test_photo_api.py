@@ -11,7 +11,7 @@ from harness.base.errors import InvalidEditError
 from harness.references.completeness import State, completeness
 from harness.references.files import SuggestedBy
 from harness.references.freeze import freeze
-from harness.references.labels import view
+from harness.references.labels import save_people, view
 from harness.references.sets import StagingSet
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
@@ -58,6 +58,23 @@ def test_links_follow_their_boxes(client: TestClient, photo: str) -> None:
     assert put(client, photo, "bibs", bibs(OTHER_BIB, origins=[1])).json()["links"] == [[0, 1]]
     moved = put(client, photo, "faces", faces(OTHER_FACE | {"x": 0.6}, FACE, origins=[1, 0]))
     assert moved.json()["links"] == [[0, 0]]
+
+
+def test_saves_keep_the_ids_of_boxes_and_who_is_in_the_photo_though_pages_know_neither(
+    client: TestClient, photo: str, root: Path
+) -> None:
+    label(client, photo)
+    store = LabelStore(root)
+    save_people(store, photo, ["Ada"], view(store, photo).revisions)
+    before = [box.id for box in view(store, photo).faces.boxes]
+    assert all(before)
+    moved = put(client, photo, "faces", faces(OTHER_FACE | {"x": 0.6}, FACE, FACE | {"x": 0.3}, origins=[1, None, 0]))
+    assert moved.status_code == 200, moved.text
+    after = view(LabelStore(root), photo).faces
+    assert [after.boxes[0].id, after.boxes[2].id] == before[::-1]
+    assert after.boxes[1].id not in (None, *before)
+    assert after.people == ["Ada"]
+    assert put(client, photo, "faces", faces(FACE | {"id": "mine"}, origins=[None])).status_code == 422
 
 
 def test_links_that_nobody_called_done_are_kept_and_neither_complete_nor_frozen_nor_scored(

@@ -103,7 +103,8 @@ class TestRapidOcr(BibReaderContract):
             "torso_faces": (64,),
             "margins": (0.2,),
             "torso": replace(reader.torso, max_drop=1.0),
-            "rule": replace(reader.rule, min_digits=4),
+            "closer": "always",
+            "format": replace(reader.format, pattern="[0-9]{4}"),
         }
 
     def test_reads_the_number_and_boxes_the_bib(self, runner: Image) -> None:
@@ -118,14 +119,33 @@ class TestRapidOcr(BibReaderContract):
         assert self.make().read(look(blank), FACE) == ()
 
     def test_keeps_only_as_many_digits_as_a_bib_has(self, runner: Image) -> None:
-        assert pipeline("bib=rapidocr", "bib.rule.min_digits=4").bib.read(look(runner), FACE) == ()
+        seen = look(runner)
+        assert pipeline("bib_format=digits", "bib_format.pattern='[0-9]{4}'").bib.read(seen, FACE) == ()
+        assert ("417", "format") in {(text.text, text.rule) for text in seen.dropped}
 
     def test_every_look_and_every_margin_agrees_on_a_plain_number(self, runner: Image) -> None:
         seen = look(runner)
-        (bib,) = pipeline("bib=rapidocr", "bib.torso_faces=[64]").bib.read(seen, FACE)
+        (bib,) = pipeline("bib=rapidocr", "bib.torso_faces=[64]", "bib.closer=always").bib.read(seen, FACE)
         assert bib.number == "417"
         assert min(bib.char_scores) > 0.9
         assert seen.steps["bib.torso_faces"] == 0
+        assert seen.misses["text"] == 2
+
+    def test_a_sure_number_needs_no_closer_look(self, runner: Image) -> None:
+        seen = look(runner)
+        (bib,) = pipeline("bib=rapidocr", "bib.torso_faces=[64]").bib.read(seen, FACE)
+        assert bib.number == "417"
+        assert seen.misses["text"] == 1
+
+    def test_a_number_on_nobody_is_read_and_is_less_sure(self, runner: Image) -> None:
+        (on_somebody,) = self.make().read(look(runner), FACE)
+        (alone,) = self.make().read(look(runner), ())
+        assert (on_somebody.number, alone.number) == ("417", "417")
+        assert alone.score == pytest.approx((1 - 0.4) * (on_somebody.score or 0), abs=0.01)
+        seen = look(runner)
+        assert pipeline("bib.guided=1").bib.read(seen, ()) == ()
+        assert {text.rule for text in seen.dropped} == {"torso"}
+        assert "read" not in seen.misses
 
     def test_a_closer_look_finds_what_the_whole_photo_does_not_show(self, runner: Image) -> None:
         seen = look(runner)
@@ -133,15 +153,15 @@ class TestRapidOcr(BibReaderContract):
         assert bib.number == "417"
         assert seen.steps["bib.torso_faces"] == 1
 
-    def test_around_the_torsos_it_reads_the_same_and_with_nobody_there_it_does_not_look(self, runner: Image) -> None:
+    def test_around_the_torsos_it_reads_the_same_and_with_nobody_there_it_looks_everywhere(self, runner: Image) -> None:
         wide = np.hstack([runner, np.full_like(runner, 127)])
         face = (replace(FACE[0], x=FACE[0].x / 2, w=FACE[0].w / 2),)
         near, nobody = look(wide), look(wide)
         reader = pipeline("bib=rapidocr", "bib.near_faces=true", "bib.long_side=1280").bib
         assert [bib.number for bib in reader.read(near, face)] == ["417"]
         assert near.steps["bib.near_faces"] == 1
-        assert reader.read(nobody, ()) == ()
-        assert not nobody.seconds
+        assert [bib.number for bib in reader.read(nobody, ())] == ["417"]
+        assert nobody.steps["bib.near_faces"] == 0
 
     def test_another_width_of_readings_does_not_look_for_text_again(self, runner: Image, tmp_path: Path) -> None:
         cache = StageCache(tmp_path, 10**8)

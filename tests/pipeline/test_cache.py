@@ -74,7 +74,7 @@ def test_an_answer_is_the_same_computed_kept_and_without_a_cache(cache: StageCac
     answers = [look.see("odd", Eye(), None, lambda _: {1: (2, 3)}) for look in looks]
     assert answers == [{"1": [2, 3]}] * 3
     with pytest.raises(TypeError, match="JSON"):
-        looks[2].see("odd", Eye(), None, lambda image: image)
+        looks[2].see("odd", Eye(), None, lambda _: {1, 2})
 
 
 def test_the_seconds_that_the_cache_keeps_are_not_told_as_those_of_a_later_look(cache: StageCache) -> None:
@@ -114,7 +114,7 @@ def test_other_weights_under_the_same_configuration_share_no_entry(cache: StageC
     assert other.misses == {"mean": 1}
 
 
-@pytest.mark.parametrize("what", ["_identity", "decoder_key"])
+@pytest.mark.parametrize("what", ["seeing_identity", "decoder_key"])
 def test_other_code_of_the_backend_or_of_the_decoder_shares_no_entry(
     cache: StageCache, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:

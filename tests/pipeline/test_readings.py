@@ -1,59 +1,66 @@
-"""What is a bib number, and where the bib is that it is printed on."""
+"""A piece of text as it was read, and the bib that its number is printed on."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+import numpy as np
 import pytest
 
-from harness.pipeline.bibs.readings import NumberRule, Plate, Reading
+from harness.pipeline.bibs.engine import decode
+from harness.pipeline.bibs.readings import Plate, Reading
 from harness.types import Box
 
-RULE = NumberRule(min_digits=2, max_digits=5, leading_zeros="drop", min_char_score=0.6, clearance=0.05)
+ALPHABET = ["blank", "1", "7", "A", " "]
+CORNERS = [[0.2, 0.5], [0.6, 0.5], [0.6, 0.6], [0.2, 0.6]]
 
 
-def reading(text: str, low: float = 0.9) -> Reading:
-    return Reading(Box(x=0.01, y=0.5, w=0.1, h=0.1), text, (0.9,) * (len(text) - 1) + (low,))
+def test_steps_that_agree_in_a_row_are_one_character_as_sure_as_the_surest_of_them() -> None:
+    steps = np.array(
+        [
+            [0.9, 0.05, 0.03, 0.02, 0.0],
+            [0.2, 0.5, 0.3, 0.0, 0.0],
+            [0.1, 0.7, 0.2, 0.0, 0.0],
+            [0.9, 0.1, 0.0, 0.0, 0.0],
+            [0.0, 0.9, 0.005, 0.095, 0.0],
+            [0.1, 0.0, 0.0, 0.0, 0.9],
+            [0.0, 0.0, 0.0, 1.0, 0.0],
+            [1.0, 0.0, 0.0, 0.0, 0.0],
+        ]
+    )
+    assert decode(steps, ALPHABET, used=1.0) == [
+        (0.25, [("1", 0.7), ("7", 0.2)]),
+        (0.5625, [("1", 0.9), ("A", 0.095)]),
+        (0.8125, [("A", 1.0)]),
+    ]
+    assert [place for place, _ in decode(steps, ALPHABET, used=0.9)] == pytest.approx([0.2778, 0.625, 0.9028])
+    assert decode(np.eye(5)[[0, 0]], ALPHABET) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("123", "123"),
-        ("12", "12"),
-        ("1", None),
-        ("123456", None),
-        ("12a", None),
-        ("01:23", None),
-        ("٣٤", None),
-        ("", None),
-    ],
-)
-def test_a_number_is_made_of_so_many_digits(text: str, number: str | None) -> None:
-    read = RULE.number(reading(text))
-    assert (read.text if read else None) == number
+def test_a_reading_knows_where_its_characters_are_and_what_else_they_may_be() -> None:
+    reading = Reading.of([(0.25, [("1", 0.7), ("7", 0.2)]), (0.75, [("A", 1.0)])], CORNERS)
+    assert (reading.text, reading.char_scores) == ("1A", (0.7, 1.0))
+    assert reading.places == pytest.approx((0.3, 0.5))
+    assert [reading.chance(0, character) for character in "17A"] == [0.7, 0.2, 0.0]
+    assert (reading.weakest, reading.score) == (0.7, 0.85)
+    assert Reading.of([], CORNERS).weakest == 0.0
 
 
-def test_a_number_is_read_with_certainty_in_each_character() -> None:
-    assert RULE.number(reading("123", low=0.6))
-    assert not RULE.number(reading("123", low=0.59))
-    assert not RULE.number(replace(reading("123"), char_scores=()))
+def test_a_look_alike_is_as_sure_as_both_that_were_seen() -> None:
+    reading = Reading.of([(0.5, [("B", 0.7), ("8", 0.25)])], CORNERS)
+    assert reading.as_text("8").char_scores == pytest.approx((0.95,))
+    assert reading.as_text("B") == reading
 
 
-def test_leading_zeros_are_kept_dropped_or_refused() -> None:
-    text = replace(reading("0042"), char_scores=(0.1, 0.2, 0.8, 0.9))
-    kept = replace(RULE, leading_zeros="keep", min_char_score=0.0).number(text)
-    dropped = RULE.number(text)
-    assert kept is not None
-    assert kept.text == "0042"
-    assert dropped is not None
-    assert (dropped.text, dropped.char_scores) == ("42", (0.8, 0.9))
-    assert replace(RULE, leading_zeros="refuse").number(text) is None
-    assert RULE.number(reading("00")) is None
+def test_a_reading_without_an_end_keeps_the_rest_of_everything() -> None:
+    reading = Reading.of([(0.25, [("1", 0.7)]), (0.5, [("2", 0.8)]), (0.75, [("3", 0.9)])], CORNERS)
+    assert (reading.without(1).text, reading.without(1).char_scores) == ("23", (0.8, 0.9))
+    assert reading.without(-1).text == "12"
+    assert reading.without(-1).places == pytest.approx((0.3, 0.4))
+    assert reading.without(0) == reading
 
 
 def test_the_plate_is_cut_at_the_border_and_keeps_what_was_read() -> None:
-    bib = Plate(widen=2.0, heighten=3.0).around(reading("12"))
+    reading = Reading(Box(x=0.01, y=0.5, w=0.1, h=0.1), "12", (0.9, 0.9))
+    bib = Plate(widen=2.0, heighten=3.0).around(reading)
     assert (bib.x, bib.y) == pytest.approx((0.0, 0.4))
     assert (bib.w, bib.h) == pytest.approx((0.16, 0.3))
     assert (bib.number, bib.score, bib.char_scores) == ("12", 0.9, (0.9, 0.9))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.pipeline.bibs.texts import WHOLE, bounds, in_blocks, is_cut, tiles, widen
+from harness.pipeline.bibs.texts import WHOLE, bounds, cut_by, in_blocks, join, tiles, turned, widen
 from harness.types import Box
 
 
@@ -73,16 +73,56 @@ PART = Box(x=0.2, y=0.2, w=0.4, h=0.4)
 @pytest.mark.parametrize(
     ("box", "part", "cut"),
     [
-        (Box(x=0.3, y=0.3, w=0.1, h=0.05), PART, False),
-        (Box(x=0.2, y=0.3, w=0.1, h=0.05), PART, True),  # at the left
-        (Box(x=0.5, y=0.3, w=0.1, h=0.05), PART, True),  # at the right
-        (Box(x=0.3, y=0.2, w=0.1, h=0.05), PART, True),  # at the top of a part
-        (Box(x=0.3, y=0.55, w=0.1, h=0.05), PART, True),  # at the bottom of a part
-        (Box(x=0.0, y=0.3, w=0.1, h=0.05), WHOLE, True),  # digits are missing at the side of the photo
-        (Box(x=0.3, y=0.0, w=0.1, h=0.05), WHOLE, False),  # clipped above, and legible
-        (Box(x=0.3, y=0.95, w=0.1, h=0.05), WHOLE, False),
+        (Box(x=0.35, y=0.35, w=0.1, h=0.05), PART, ""),
+        (Box(x=0.2, y=0.3, w=0.1, h=0.05), PART, "edge"),  # at the left
+        (Box(x=0.5, y=0.3, w=0.1, h=0.05), PART, "edge"),  # at the right
+        (Box(x=0.3, y=0.2, w=0.1, h=0.05), PART, "edge"),  # at the top of a part
+        (Box(x=0.3, y=0.55, w=0.1, h=0.05), PART, "edge"),  # at the bottom of a part
+        (Box(x=0.21, y=0.3, w=0.1, h=0.05), PART, "edge"),  # a cut may run between two characters
+        (Box(x=0.0, y=0.3, w=0.1, h=0.05), WHOLE, "left"),  # digits are missing at the side of the photo
+        (Box(x=0.9, y=0.3, w=0.1, h=0.05), WHOLE, "right"),
+        (Box(x=0.01, y=0.3, w=0.1, h=0.05), WHOLE, ""),  # whole, and near the side of the photo
+        (Box(x=0.3, y=0.0, w=0.1, h=0.05), WHOLE, ""),  # clipped above, and legible
+        (Box(x=0.3, y=0.95, w=0.1, h=0.05), WHOLE, ""),
     ],
 )
-def test_text_at_the_edge_of_what_was_looked_at_may_be_cut_off(box: Box, part: Box, cut: bool) -> None:
-    assert is_cut(box, part, clearance=0.1, aspect=1.0) is cut
-    assert not is_cut(box, part, clearance=0.0, aspect=1.0)
+def test_text_at_the_edge_of_what_was_looked_at_may_be_cut_off(box: Box, part: Box, cut: str) -> None:
+    assert cut_by(box, part, 0.005, aspect=1.0) == cut
+    assert cut_by(box, part, 0.0, aspect=1.0) == ""
+
+
+def test_a_tilted_text_is_as_high_as_its_letters() -> None:
+    # 100 by 20 pixels, tilted by 45 degrees, in a photo of 1000 by 500.
+    long, short = 100 / 2**0.5, 20 / 2**0.5
+    corners = np.array(
+        [[300, 300], [300 + long, 300 + long], [300 + long - short, 300 + long + short], [300 - short, 300 + short]]
+    )
+    line = turned((corners / (1000, 500)).tolist(), (1000, 500))
+    assert (line.w * 1000, line.h * 500) == pytest.approx((100, 20), abs=0.1)
+    assert (line.x + line.w / 2, line.y + line.h / 2) == pytest.approx(tuple(corners.mean(axis=0) / (1000, 500)))
+
+
+def piece(text: str, x: float, w: float, h: float = 40, y: float = 100) -> tuple[list[list[float]], str]:
+    return [[a / 1000, b / 1000] for a, b in ((x, y), (x + w, y), (x + w, y + h), (x, y + h))], text
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "joined"),
+    [
+        (piece("M", 100, 30), piece("50701", 140, 150), True),
+        (piece("AB", 100, 60), piece("123", 170, 90), True),
+        (piece("M", 100, 30, h=20), piece("50701", 140, 150), False),  # a start zone in small print
+        (piece("M", 100, 30), piece("50701", 180, 150), False),  # too far away
+        (piece("M", 100, 30), piece("50701", 140, 150, y=130), False),  # in another line
+        (piece("RUN", 100, 30), piece("50701", 140, 150), False),  # a word
+        (piece("M", 100, 30), piece("10K", 140, 150), False),
+    ],
+)
+def test_a_letter_in_a_box_of_its_own_is_joined_with_the_digits_after_it(
+    left: tuple[list[list[float]], str], right: tuple[list[list[float]], str], joined: bool
+) -> None:
+    found = list(join([left, right], (1000, 1000)))
+    assert [bounds(corners).x for corners in found] == ([0.1] if joined else [])
+    if joined:
+        end = bounds(right[0])
+        assert bounds(found[0]).w == pytest.approx(end.x + end.w - 0.1)

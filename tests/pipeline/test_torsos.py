@@ -60,3 +60,17 @@ def test_a_scene_is_the_part_around_all_torsos() -> None:
 def test_there_is_no_scene_without_a_torso() -> None:
     assert TORSO.scene([], aspect=1.0) is None
     assert TORSO.scene([face(0.5, 0.99, h=0.02)], aspect=1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("box", "somebody"),
+    [
+        (number_at(0.9, 0.5), True),  # beside a runner, as far down as a bib of theirs
+        (number_at(0.9, 0.2), False),  # a clock, as high up as the faces
+        (number_at(0.9, 0.5, h=0.01), False),  # small print
+    ],
+)
+def test_a_number_beside_everybody_may_hang_on_somebody_whose_face_was_not_found(box: Box, somebody: bool) -> None:
+    assert TORSO.wearer([face(0.5)], box, aspect=1.0) is None
+    assert TORSO.somebody([face(0.5)], box) is somebody
+    assert TORSO.somebody([], box)

@@ -13,7 +13,7 @@ from harness.scoring.answering import Threshold, answer, threshold_of, within_ph
 from harness.scoring.finding import tally_finding
 from harness.scoring.people import UNKNOWN
 from harness.scoring.searching import Gallery, Operating, Search, operate
-from tests.scoring.worlds import World, is_searched, random_world, similarity
+from tests.scoring.worlds import World, is_searched, labelled_in, random_world, similarity
 
 seeds = st.integers(0, 10**6)
 galleries = st.sampled_from(["all", "linked"])
@@ -57,7 +57,10 @@ class TestWhatTheScorecardCounts:
             for way, photos in returned.items():
                 counted = sum(rows[person][f"{way}_{what}"] for what in ("found", "wrong", "unknown"))
                 assert len(photos) == counted, way
-            assert sum(bool(search.evidence.wanted[person, each.photo]) for each in found) == rows[person]["both_found"]
+            assert (
+                sum(bool(labelled_in(search.evidence)[person, each.photo]) for each in found)
+                == rows[person]["both_found"]
+            )
 
     @given(seeds, galleries)
     @settings(deadline=None, max_examples=60)
@@ -72,7 +75,7 @@ class TestWhatTheScorecardCounts:
             who = search.evidence.people[person]
             if who.runner:
                 found = [each.photo for each in answer(search, vector, who.numbers, HALF).photos]
-                wanted = search.evidence.wanted[person, found].sum()
+                wanted = labelled_in(search.evidence)[person, found].sum()
                 assert len(found) - wanted == rows[person]["both_wrong"] + rows[person]["both_unknown"]
                 assert wanted >= rows[person]["both_found"]
 

@@ -17,7 +17,7 @@ from harness.scoring.finding import CAUSES, FindScorecard, FindTally, Missed, he
 from harness.scoring.people import NOBODY, UNKNOWN, Evidence
 from harness.scoring.searching import Gallery, Operating, Search, operate
 from harness.scoring.uncertainty import intervals
-from tests.scoring.worlds import World, is_searched, photo_score, random_world, shuffled, similarity
+from tests.scoring.worlds import World, is_searched, labelled_in, photo_score, random_world, shuffled, similarity
 
 seeds = st.integers(0, 10**6)
 galleries = st.sampled_from(["all", "linked"])
@@ -121,7 +121,7 @@ class Plain:
         counts |= {f"{way}_{what}": 0.0 for way in WAYS for what in ("asked", "found", "wrong", "unknown")}
         if not e.people[person].runner:
             return counts
-        mine = [n for n in self.photos if e.wanted[person, n]]
+        mine = [n for n in self.photos if labelled_in(e)[person, n]]
         queries = [
             (e.queries.vectors[n], int(e.queries.photo[n]))
             for n in range(len(e.queries))
@@ -216,7 +216,7 @@ class TestAgainstPlainLoops:
         evidence = random_world(seed).evidence()
         tally = tally_finding(Search(evidence, gallery), HALF)
         for stranger in tally.strangers:
-            assert not evidence.wanted[stranger.person, stranger.photo]
+            assert not labelled_in(evidence)[stranger.person, stranger.photo]
             if stranger.face is not None:
                 assert evidence.faces.photo[stranger.face] == stranger.photo
                 assert evidence.faces.person[stranger.face] != stranger.person
@@ -383,6 +383,16 @@ class TestPrecision:
             patch.setattr(asking, "MOST_STRANGERS", 2)
             assert [each.photo for each in find(world).strangers] == [0, 1]
 
+    @pytest.mark.parametrize(("person", "counts"), [(0, (1, 0, 0)), (NOBODY, (0, 1, 0)), (UNKNOWN, (0, 0, 1))])
+    def test_a_score_at_the_threshold_returns_a_photo(self, person: int, counts: tuple[float, float, float]) -> None:
+        world = World()
+        ann = world.person("ann")
+        world.query(ann, (0.5, 0.5, 0.5, 0.5))
+        world.face(world.photo(), (1, 0, 0, 0), person)
+        card = card_of(find(world))
+        assert (card.selfie_found, card.selfie_wrong, card.selfie_unknown) == counts
+        assert (card.both_found, card.both_wrong, card.both_unknown) == counts
+
 
 class TestCauses:
     @pytest.mark.parametrize(
@@ -448,10 +458,10 @@ class TestSlices:
         world.appears(person, world.photo(read=["12"]), bib_labeled=True)
         found = {each.metric: (each.found, each.total) for each in find(world).slices}
         expected = {
-            "face_0_24px": (0, 1),
-            "face_24_40px": (1, 2),
-            "face_40_80px": (0, 1),
-            "face_80px_up": (2, 2),
+            "face_0_24": (0, 1),
+            "face_24_40": (1, 2),
+            "face_40_80": (0, 1),
+            "face_80_up": (2, 2),
         }
         ways = ("selfie", "both")
         assert found == {f"slice/{way}_recall_{tag}": n for way in ways for tag, n in expected.items()}
@@ -511,6 +521,12 @@ class TestHeadline:
         told = self.say(runners=1, wanted=1000, both_asked=1000, both_found=999, both_wrong=0.001)
         assert "99.9 % come back by both" in told
         assert "99.9 % of what comes back" in told
+
+    def test_nearly_nothing_is_not_nothing(self) -> None:
+        told = self.say(runners=1, wanted=10_000, both_asked=10_000, both_found=1, both_wrong=9_999)
+        assert "0.01 % come back by both" in told
+        assert "0.01 % of what comes back" in told
+        assert "0 % come back by both" in self.say(runners=1, wanted=1, both_asked=1)
 
 
 class TestNothingVacuous:

@@ -45,6 +45,9 @@ SMALL = {"x": 0.42, "y": 0.58, "w": 0.06, "h": 0.01}  # a line of small print on
         (PhotoPrediction(bibs=(bib("33"),)), 'misread: seen as "33"'),
         (PhotoPrediction(bibs=(bib("118?"),)), 'partial: read in part as "118?"'),
         (PhotoPrediction(bibs=(bib("19"), bib("11?"))), 'partial: read in part as "11?"'),
+        (PhotoPrediction(bibs=(bib("1184?"),)), 'partial: read in part as "1184?"'),
+        (PhotoPrediction(bibs=(bib("?PRINGRUN2024"),)), 'misread: seen as "?PRINGRUN2024"'),
+        (PhotoPrediction(bibs=(bib("?"),)), 'misread: seen as "?"'),
         (PhotoPrediction(bibs=(bib(None),)), "unread: the bib was found and nothing read on it"),
         (
             PhotoPrediction(dropped=(text("1184", "min_char_score", value=0.46, limit=0.5),)),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 
 import pytest
 
+from harness.scoring.cards import Scorecard
 from harness.scoring.clusters import ClusterScorecard
 from harness.scoring.finding import CAUSES, FindScorecard, tally_finding
 from harness.scoring.format import format_scorecard
@@ -41,7 +43,7 @@ def swapped(evidence: Evidence) -> None:
         (lambda e: e.faces.person.__setitem__(0, -3), "face 0: its person is none of 1"),
         (lambda e: e.faces.vectors.__setitem__(1, 2), "face 1: it is enrolled and its vector has not the length 1"),
         (lambda e: e.faces.vectors.__setitem__(1, float("nan")), "face 1: it is enrolled and its vector"),
-        (lambda e: e.appearances.person.__setitem__(1, 5), "appearance 1: its person is none of 1"),
+        (lambda e: e.appearances.person.__setitem__(1, 1), "appearance 1: its person is none of 1"),
         (lambda e: e.appearances.photo.__setitem__(0, -1), "appearance 0: its photo is none of 2"),
         (lambda e: e.appearances.photo.__setitem__(0, 1), "appearance 0: its person is listed twice in its photo"),
         (lambda e: e.appearances.face.__setitem__(0, 2), "appearance 0: its face is none of 2"),
@@ -102,6 +104,11 @@ def test_everything_is_logged_once_and_every_rate_is_shown() -> None:
         assert sorted(shown) == sorted(card.DECLARED.metrics)
 
 
+@pytest.mark.parametrize("card", [VerifyScorecard, SelfieScorecard, FindScorecard])
+def test_an_empty_card_counts_nothing(card: type[Scorecard]) -> None:
+    assert set(astuple(card())) == {0}
+
+
 def test_find_as_it_is_shown() -> None:
     world = small()
     world.face(world.photo(), (0, 1), 0)
@@ -112,5 +119,5 @@ def test_find_as_it_is_shown() -> None:
     assert "by selfie            50.0%" in text
     assert "by number              n/a" in text
     assert "0 nobody readable, 0 face not found, 0 not enrolled, 1 below threshold" in text
-    assert "both face_40_80px" in text
+    assert "both face_40_80" in text
     assert set(CAUSES) <= set(tally.counted().counts)

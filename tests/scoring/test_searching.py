@@ -180,6 +180,10 @@ class TestFolds:
         assert sorted(np.bincount(folds, minlength=FOLDS)) == [4, 4, 5, 5, 5]
         assert folds_of(names[::-1]).tolist() == folds[::-1].tolist()
 
+    def test_they_stay_what_they_are(self) -> None:
+        """Thresholds of older runs were set on these fifths."""
+        assert folds_of(["ann", "bob", "cat", "dan", "eve", "fay", "gil"]).tolist() == [0, 3, 2, 1, 4, 0, 1]
+
 
 class TestCurve:
     def test_a_worked_example(self) -> None:

@@ -15,7 +15,7 @@ from harness.scoring.people import NOBODY, Evidence
 from harness.scoring.searching import Gallery, Operating, Search, operate
 from harness.scoring.selfies import SelfieScorecard, SelfieTally, tally_selfies
 from harness.scoring.uncertainty import intervals
-from tests.scoring.worlds import World, photo_score, random_world, shuffled, stranger_score
+from tests.scoring.worlds import World, labelled_in, photo_score, random_world, shuffled, stranger_score
 
 seeds = st.integers(0, 10**6)
 galleries = st.sampled_from(["all", "linked"])
@@ -51,7 +51,7 @@ def plain(
         person, own = int(queries.person[row]), int(queries.photo[row])
         mine, fold = counts[person], int(evidence.folds[person])
         scores = {n: photo_score(evidence, queries.vectors[row], person, own, n, gallery) for n in photos}
-        wanted = {n for n in photos if evidence.wanted[person, n] and n != own}
+        wanted = {n for n in photos if labelled_in(evidence)[person, n] and n != own}
         ranked = sorted((n for n in photos if scores[n] > -math.inf), key=lambda n: (-scores[n], n))
         back = {n for n in photos if scores[n] >= operating.thresholds[fold]}
         stranger = stranger_score(evidence, row, gallery)
@@ -162,6 +162,16 @@ class TestDefinitions:
         world.query(ann, (1, 0), photo=0)
         card = card_of(tally_selfies(Search(world.evidence()), HALF))
         assert (card.queries, card.mated, card.wanted, card.found, card.wrong) == (1, 0, 0, 0, 0)
+
+    def test_a_score_at_the_threshold_returns_a_photo(self) -> None:
+        """A face at exactly .5 of ann, and one of a stranger."""
+        world = World()
+        ann = world.person("ann")
+        for who in (ann, NOBODY):
+            world.face(world.photo(), (1, 0, 0, 0), who)
+        world.query(ann, (0.5, 0.5, 0.5, 0.5))
+        card = card_of(tally_selfies(Search(world.evidence()), HALF, (HALF,)))
+        assert (card.found, card.wrong, card.strangers_returned, card.missed_1e_2) == (1, 1, 1, 0)
 
     def test_ties_go_to_the_lower_photo(self) -> None:
         ranks = []

@@ -106,6 +106,13 @@ class World:
         )
 
 
+def labelled_in(evidence: Evidence) -> NDArray[np.bool_]:
+    """Which person is labelled in which photo: one row a person, one column a photo."""
+    table = np.zeros((len(evidence.people), len(evidence.photos)), dtype=bool)
+    table[evidence.appearances.person, evidence.appearances.photo] = True
+    return table
+
+
 def _ints(values: Iterable[int]) -> Any:
     return np.array(list(values), dtype=np.int64)
 
@@ -182,7 +189,7 @@ def photo_score(evidence: Evidence, vector: Any, person: int, own: int, photo: i
     best, faces = -math.inf, evidence.faces
     for face in np.flatnonzero(faces.photo == photo).tolist():
         who = int(faces.person[face])
-        if evidence.wanted[person, photo]:
+        if labelled_in(evidence)[person, photo]:
             eligible = who in (person, UNKNOWN)
         else:
             eligible = who != UNKNOWN or bool(evidence.photos.people_said[photo])
@@ -198,7 +205,9 @@ def stranger_score(evidence: Evidence, query: int, gallery: str = "all") -> floa
     mates = [person for person in range(len(evidence.people)) if evidence.folds[person] == fold]
     for face in range(len(faces)):
         photo, who = int(faces.photo[face]), int(faces.person[face])
-        nobody_there = bool(evidence.photos.people_said[photo]) and not any(evidence.wanted[p, photo] for p in mates)
+        nobody_there = bool(evidence.photos.people_said[photo]) and not any(
+            labelled_in(evidence)[p, photo] for p in mates
+        )
         if photo == queries.photo[query] or not is_searched(evidence, face, gallery):
             continue
         if who == NOBODY or (who >= 0 and who not in mates) or nobody_there:

@@ -133,12 +133,23 @@ def make_object(values: Mapping[str, Any], group: str) -> Any:
     target = class_named(values, group)
     check = _checker(target, group)
     try:
-        return check.validate_python({key: value for key, value in values.items() if key != "_target_"}, extra="forbid")
+        return check.validate_python(_parts(values, group), extra="forbid")
     except (ValidationError, HarnessError):
         raise
     except Exception as error:
         told = f"{type(error).__name__}: {first_line(error)}"
         raise ConfigError(f"{group}: {dotted_name(target)} of {_origin(target)} could not be made: {told}") from error
+
+
+def _parts(values: Mapping[str, Any], group: str) -> dict[str, Any]:
+    """The values for the fields of a class. One that names a class itself, as a group inside a group does, is made of
+    it."""
+    nested = {key for key, value in values.items() if isinstance(value, Mapping) and value.get("_target_") is not None}
+    return {
+        key: make_object(value, f"{group}.{key}") if key in nested else value
+        for key, value in values.items()
+        if key != "_target_"
+    }
 
 
 def unknown_keys(values: Mapping[str, Any], target: type[Any], group: str) -> set[str]:

@@ -36,11 +36,11 @@ def show_json(value: Any) -> None:
     print(json.dumps(value, indent=1, ensure_ascii=False, default=str))
 
 
-def confirm(force: bool, question: str, refusal: str) -> None:
+def confirm(force: bool, question: str, refusal: str, switch: str = "-f") -> None:
     """Go on only after a yes, or with -f; where nobody can be asked, refuse with what would happen."""
     if force:
         return
     if not sys.stdin.isatty():
-        raise ConfigError(f"{refusal}; say -f where nobody can be asked")
+        raise ConfigError(f"{refusal}; say {switch} where nobody can be asked")
     if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
         raise ConfigError("nothing was changed")

@@ -53,7 +53,7 @@ class Pipeline:
         bibs = checked_bibs(self.bib, self.bib.read(look, faces))
         width, height = look.size
         links = self.link.link(bibs, faces, aspect=width / height)
-        return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)))
+        return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)), tuple(look.dropped))
 
     def embed(self, look: Look, faces: Sequence[FaceBox]) -> FaceVectors | None:
         """The vectors of faces that were found in a photo; None where nobody is recognised. A detector that can find

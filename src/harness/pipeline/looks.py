@@ -20,6 +20,7 @@ from harness.base.code import code_of, modules_of
 from harness.base.objects import dotted_name
 from harness.pipeline.cache import Entry, StageCache, decoded, encoded, key_of
 from harness.pipeline.weights import Model
+from harness.types import DroppedText
 
 Image = NDArray[np.uint8]
 
@@ -66,12 +67,18 @@ class Look:
     misses: dict[str, int] = field(default_factory=dict)
     #: How often each step that is switched on made a difference; a step with 0 on every photo does nothing.
     steps: dict[str, int] = field(default_factory=dict)
+    #: What a bib reader saw and made no whole number of, and why.
+    dropped: list[DroppedText] = field(default_factory=list)
     #: The answers that were computed here, by key, with their seconds.
     _computed: dict[str, float] = field(default_factory=dict, repr=False)
 
     def step(self, name: str, differences: int) -> None:
         """Note what a step that is switched on has done to this photo's answer."""
         self.steps[name] = self.steps.get(name, 0) + differences
+
+    def drop(self, *texts: DroppedText) -> None:
+        """Note texts of this photo that became no number."""
+        self.dropped += texts
 
     @cached_property
     def size(self) -> tuple[int, int]:

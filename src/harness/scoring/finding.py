@@ -58,10 +58,10 @@ CAUSES = (
 )
 #: Heights of faces in pixels: from, below, and what such faces are called.
 HEIGHTS = (
-    (0.0, 24.0, "face_0_24px"),
-    (24.0, 40.0, "face_24_40px"),
-    (40.0, 80.0, "face_40_80px"),
-    (80.0, np.inf, "face_80px_up"),
+    (0.0, 24.0, "face_0_24"),
+    (24.0, 40.0, "face_24_40"),
+    (40.0, 80.0, "face_40_80"),
+    (80.0, np.inf, "face_80_up"),
 )
 _GATES: Mapping[str, Gating] = {"by_selfie": "judged", "by_both": "judged", "by_both_precision": "judged"}
 
@@ -276,6 +276,6 @@ def _told(card: Counted, way: str, wanted: int) -> str:
 
 def _percent(value: float) -> str:
     """Whole percents; what is not quite all, or not quite nothing, never reads as if it were."""
-    if 0 < value < 0.005 or 0.995 <= value < 1:
-        return f"{min(max(100 * value, 0.1), 99.9):.1f} %"
-    return f"{100 * value:.0f} %"
+    if 0 < value < 0.005:
+        return f"{100 * value:.1g} %"
+    return f"{min(100 * value, 99.9):.1f} %" if 0.995 <= value < 1 else f"{100 * value:.0f} %"

@@ -2,7 +2,7 @@
 
 The causes, in the order in which they are looked for:
 
-1. *misread* or *partial*: a bib that was predicted there has another number, or a part of one;
+1. *partial* or *misread*: a bib that was predicted there has a part of the number, or something else;
 2. *dropped by rule*: the reader saw the number there, and a rule dropped what it read (`DroppedText`); a text that was
    dropped for being partial counts as partial;
 3. *unread*: a bib was predicted there without a number;
@@ -142,7 +142,7 @@ def _cause(number: str, labels: PhotoLabels, prediction: PhotoPrediction, traced
     read = [(box.number or "").strip() for box in prediction.bibs if _reads(box, number, bibs, labels)]
     if read:
         text = max(read, key=lambda text: _likeness(text, number))
-        if HIDDEN in text:
+        if HIDDEN in text and _likeness(text, number) >= ALIKE:
             return MissedNumber(number, Cause.PARTIAL, text)
         found = MissedNumber(number, Cause.MISREAD, text)
         return _with_rule(found, dropped) if dropped and dropped.text.strip() == number else found
@@ -199,8 +199,9 @@ def _same_place(one: Box, other: Box) -> bool:
 
 
 def _likeness(text: str, number: str) -> float:
-    """How alike a text and a number are; a part of the number is as good as alike."""
+    """How alike a text and a number are; a part of the number is alike, and never the same."""
     text = text.strip()
-    if HIDDEN in text:
-        return 1 - 1 / (len(text) + 1) if agree(text, number) else 0.0
-    return similarity(text, number)
+    if HIDDEN not in text:
+        return similarity(text, number)
+    nearly = 1 - 1 / (len(text) + 1)
+    return nearly if agree(text, number) else min(nearly, similarity(text.replace(HIDDEN, ""), number))

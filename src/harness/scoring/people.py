@@ -136,13 +136,6 @@ class Evidence:
         """Which fifth each person belongs to. It depends on the names alone, not on their order."""
         return folds_of([person.name for person in self.people])
 
-    @cached_property
-    def wanted(self) -> Bools:
-        """Which person is labelled in which photo: one row a person, one column a photo."""
-        table = np.zeros((len(self.people), len(self.photos)), dtype=bool)
-        table[self.appearances.person, self.appearances.photo] = True
-        return table
-
     @property
     def groups(self) -> tuple[str, ...]:
         """The group of each person."""

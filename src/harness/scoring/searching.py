@@ -123,7 +123,7 @@ class Search:
 
     def strangers(self, look: Look) -> Floats:
         """The stranger score of each query; -inf where there is none."""
-        found = np.full(len(look.person), -np.inf)
+        found = np.empty(len(look.person))
         folds = self.evidence.folds[look.person]
         for fold in range(FOLDS):
             rows = np.flatnonzero(folds == fold)

@@ -154,8 +154,7 @@ def _compare(evidence: Evidence, parts: Ints, count: int) -> _Pairs:
         ours, theirs, where = part_of[one[~same]], part_of[other[~same]], place[~same]
         impostors[-1] += np.bincount(where, minlength=PLACES)
         for part, chosen in ((ours, ours < count), (theirs, (theirs < count) & (theirs != ours))):
-            added = np.bincount(part[chosen] * PLACES + where[chosen], minlength=count * PLACES)
-            impostors[:-1] += added.reshape(count, PLACES)
+            np.add.at(impostors.reshape(-1), part[chosen] * PLACES + where[chosen], 1)
     keys, times = np.concatenate(genuine).T
     return _Pairs(keys // PLACES, keys % PLACES, times, impostors)
 
@@ -178,8 +177,7 @@ def _blocks(evidence: Evidence) -> Iterator[tuple[Ints, Ints, Ints]]:
 
 def _place_at(counts: Ints, allowed: int) -> int:
     """The lowest place from which on there are no more than are allowed."""
-    from_here = np.cumsum(counts[::-1])[::-1]
-    return int(np.count_nonzero(from_here > allowed))
+    return int(np.count_nonzero(np.cumsum(counts[::-1]) > allowed))
 
 
 def _eer(genuine: Ints, impostors: Ints) -> float:

@@ -179,6 +179,13 @@ def test_equal_similarities_go_to_the_lowest_face() -> None:
     assert PLAIN.cluster(vectors[[1, 2, 0]], 0.5, Constraints(np.array([1, 1, 0]))).tolist() == [0, 1, 0]
 
 
+def test_similarities_that_agree_to_nine_digits_are_equal() -> None:
+    """Face 2 is more similar to face 0 than face 1 is, by less than 1e-9."""
+    vectors = unit([[1, 1e-10], [0.6, -0.8], [0.6, 0.8]])
+    assert vectors[0].astype(float) @ vectors[2].astype(float) > vectors[0].astype(float) @ vectors[1].astype(float)
+    assert PLAIN.cluster(vectors, 0.5, Constraints(np.array([0, 1, 1]))).tolist() == [0, 0, 1]
+
+
 def test_two_faces_of_one_photo_are_two_people_unless_one_is_on_a_poster() -> None:
     vectors = unit([[1, 0], [1, 0.01]])
     assert PLAIN.cluster(vectors, 0.5, Constraints(np.array([7, 7]))).tolist() == [0, 1]

@@ -59,6 +59,12 @@ def test_equal_faces_come_in_their_order_and_the_query_first() -> None:
     assert hits.scores.tolist() == pytest.approx([1, 1, 0.5**0.5])
 
 
+def test_similarities_that_agree_to_nine_digits_are_equal() -> None:
+    """Row 1 is more similar than row 0, by less than 1e-9."""
+    vectors = unit([[0.6, -0.8], [0.6, 0.8]])
+    assert Gallery.of(vectors).search(unit([[1, 1e-10]])[0], most=1).rows.tolist() == [0]
+
+
 def test_a_threshold_is_met_by_what_equals_it_and_not_by_the_next_below() -> None:
     vectors = some(3, 20)
     scores = sorted(similarity(vector, vectors[0]) for vector in vectors[1:])

@@ -1,44 +1,43 @@
-"""Bibs by reading: text is found in the photo, and what hangs on somebody's torso and looks like a number is read.
+"""Bibs by reading: text is found in the photo, and what looks like a number and may hang on somebody is a bib.
 
 Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of it,
-and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high.
-Pieces of text are read from the photo's own pixels, however small the picture was that they were found in, once for
-each of the `margins` that they are cut out with; the readings of one place vote. With `guided`, only text on a torso is
-read: clocks, banners, sponsors and camera credits hang on nobody. With `near_faces`, text is looked for only in the
-rectangle around all torsos.
+and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high;
+with `closer` unsure, only below faces that the first look found no sure number for. With `near_faces`, the first look
+is at the rectangle around all torsos. Pieces of text are read from the photo's own pixels, however small the picture
+was that they were found in, once for each of the `margins` that they are cut out with; the readings of one place vote.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Annotated, Any, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from harness.base.checks import Pixels, Share
-from harness.base.extras import need
-from harness.pipeline.bibs.readings import NumberRule, Plate, Reading
-from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, in_blocks, is_cut, tiles, widen
+from harness.pipeline.bibs.engine import SeenCharacter, find_texts, open_engine, read_line
+from harness.pipeline.bibs.formats import BibFormat
+from harness.pipeline.bibs.numbers import Found, NumberRule
+from harness.pipeline.bibs.readings import Plate, Reading
+from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, cut_by, in_blocks, join, tiles, turned, widen
 from harness.pipeline.bibs.torsos import Torso
-from harness.pipeline.bibs.voting import Sighting, elect, merge, without_rivals
+from harness.pipeline.bibs.voting import Sighting
 from harness.pipeline.images import scale_to, straighten
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
 from harness.types import BibBox, Box, FaceBox
 
-#: RapidOCR scales pictures by rules of its own; the scale is ours to choose, so its limits are set out of reach.
-_NO_LIMIT = 1 << 16
+#: A closer look shows less beside a torso than the first one has shown, in heights of the face.
+_ROOM = 0.25
 #: Torsos smaller than this many pixels of a face's height have no number that could be read.
 _SMALLEST_FACE = 8
 #: Enlarging a torso beyond this costs time and shows nothing more.
 _LARGEST_FACTOR = 4
 #: Text lower than this many pixels is enlarged as it is cut out, which keeps more of it than enlarging it afterwards.
 _READ_HEIGHT = 64
-#: What the recognizer scales the height of a text to.
-_READ_INPUT_HEIGHT = 48
 
 PixelsOrNone = Annotated[int, Field(ge=0, le=16384)]
 Strength = Annotated[float, Field(ge=0, le=40)]
@@ -74,20 +73,23 @@ class RapidOcr:
     """PP-OCR text detection and recognition through RapidOCR."""
 
     CHEAP: ClassVar = frozenset(
-        {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "margins", "read_width"}
+        {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "closer", "margins"}
+        | {"read_width", "format"}
     )
 
     long_side: PixelsOrNone
     tiles: Annotated[int, Field(ge=1, le=4)]
     torso_faces: tuple[Pixels, ...]
+    closer: Literal["always", "unsure"]
     margins: Annotated[tuple[Share, ...], Field(min_length=1)]
     read_width: Annotated[int, Field(ge=48, le=3200)]
-    guided: bool
+    guided: Share
     near_faces: bool
     preprocessing: Preprocessing
     torso: Torso
     rule: NumberRule
     plate: Plate
+    format: BibFormat
     detector: Weights
     recognizer: Weights
 
@@ -102,120 +104,89 @@ class RapidOcr:
 
     @property
     def _engine(self) -> Any:
-        return _engine(self.detector, self.recognizer, self.read_width)
+        return open_engine(self.detector, self.recognizer, self.read_width)
 
     def load(self) -> None:
-        """Open both models; RapidOCR does so on first use, which must not count as work on the first photo."""
-        blank = np.full((64, 64, 3), 255, dtype=np.uint8)
-        self._engine(blank, use_det=True, use_rec=False)
-        self._engine(blank, use_det=False, use_rec=True, return_word_box=True)
+        """Open both models."""
+        assert self._engine
 
     def read(self, look: Look, faces: Sequence[FaceBox]) -> tuple[BibBox, ...]:
-        """Find text, read what may be a bib number, and put a bib around it."""
-        places = merge(elect(self._sightings(look, faces)))
-        accepted = [number for number in map(self.rule.number, places) if number]
-        numbers = without_rivals(accepted, self.torso.rival_share)
-        if self.guided:
-            look.step("bib.torso.rival_share", len(accepted) - len(numbers))
+        """Find text, read what may be a bib number, and put a bib around it; `look` is told what became no number."""
+        found = Found(self.rule, self.format, self.torso, self.guided, faces)
+        for part, long_side in self.scenes(look.size, faces):
+            if self.near_faces:
+                look.step("bib.near_faces", int(part != WHOLE))
+            self._look_at(part, long_side, look, found)
+        unsure = range(len(faces)) if self.closer == "always" or not self.torso_faces else found.unsure()
+        for part, long_side in self.closer_looks(look.size, [faces[wearer] for wearer in unsure]):
+            self._look_at(part, long_side, look, found, closer=True)
+        numbers = found.numbers()
         if self.torso_faces:
             look.step("bib.torso_faces", sum(reading.closer for reading in numbers))
+        for rule, count in found.made_a_difference().items():
+            look.step(f"bib.{rule}", count)
+        look.drop(*found.dropped(numbers))
         # A number that was read beyond the border is on no bib of the photo.
         return tuple(bib for bib in map(self.plate.around, numbers) if bib.has_coords)
 
-    def _sightings(self, look: Look, faces: Sequence[FaceBox]) -> Iterator[Sighting]:
-        """Every piece of text that may be a whole number on a torso, read once for each margin."""
-        aspect = look.size[0] / look.size[1]
-        for part, long_side, closer in self.parts(look.size, faces):
-            if self.near_faces:
-                look.step("bib.near_faces", int(not closer and part != WHOLE))
-            for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
-                box = bounds(corners)
-                if is_cut(box, part, self.rule.clearance, aspect):
-                    continue
-                wearer = self.torso.wearer(faces, box, aspect) if self.guided else None
-                if self.guided:
-                    look.step("bib.guided", int(wearer is None))
-                if wearer is not None or not self.guided:
-                    yield Sighting(box, tuple(self._readings(look, corners, wearer, closer)))
-
-    def parts(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int, bool]]:
-        """The parts to look at, the pixels that the long side of each is scaled to, and whether it is a torso."""
+    def scenes(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
+        """The parts of the photo to look at first, and the pixels that the long side of each is scaled to."""
         width, height = size
         if self.long_side:
             factor = self.long_side / max(size)
-            scene = self.torso.scene(faces, width / height) if self.near_faces else WHOLE
-            if scene is not None:
-                for tile in tiles(in_blocks(scene, (width * factor, height * factor)), self.tiles):
-                    yield tile, max(1, round(factor * max(tile.w * width, tile.h * height))), False
+            scene = self.torso.scene(faces, width / height) if self.near_faces else None
+            for tile in tiles(in_blocks(scene or WHOLE, (width * factor, height * factor)), self.tiles):
+                yield tile, max(1, round(factor * max(tile.w * width, tile.h * height)))
+
+    def closer_looks(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
+        """The torsos below faces, each once for each of `torso_faces`, and the pixels that its long side is scaled
+        to."""
+        width, height = size
         for face in faces:
-            region, pixels = self.torso.region(face, width / height), face.h * height
+            region, pixels = self.torso.region(face, width / height, _ROOM), face.h * height
             long_side = max(region.w * width, region.h * height)
             if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
                 factors = {min(target / pixels, _LARGEST_FACTOR) for target in self.torso_faces}
-                yield from ((region, max(32, round(long_side * factor)), True) for factor in sorted(factors))
+                yield from ((region, max(32, round(long_side * factor))) for factor in sorted(factors))
 
-    def _readings(self, look: Look, corners: Corners, wearer: int | None, closer: bool) -> Iterator[Reading]:
+    def _look_at(self, part: Box, long_side: int, look: Look, found: Found, closer: bool = False) -> None:
+        """Find the text in a part of the photo, and read it once for each margin."""
+        aspect = look.size[0] / look.size[1]
+        pieces: list[tuple[Corners, Sighting]] = []
+        for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
+            box, line = bounds(corners), turned(corners, look.size)
+            cut = cut_by(box, part, self.rule.clearance * line.h, aspect)
+            if found.may_be_read(box, line, cut, aspect):
+                pieces.append((corners, self._sighting(look, corners, cut, closer)))
+        for corners in join([(corners, sighting.readings[0].text) for corners, sighting in pieces], look.size):
+            pieces.append((corners, self._sighting(look, corners, "", closer)))
+        for corners, sighting in pieces:
+            found.add(sighting, turned(corners, look.size), aspect)
+
+    def _sighting(self, look: Look, corners: Corners, cut: str, closer: bool) -> Sighting:
+        return Sighting(bounds(corners), tuple(self._readings(look, corners, closer)), cut)
+
+    def _readings(self, look: Look, corners: Corners, closer: bool) -> Iterator[Reading]:
         """What a piece of text says with each margin; one without any digit is not read again."""
-        first = self._reading(look, corners, self.margins[0], wearer, closer)
+        first = self._reading(look, corners, self.margins[0], closer)
         yield first
         if any(character.isdecimal() for character in first.text):
             for margin in self.margins[1:]:
-                again = self._reading(look, corners, margin, wearer, closer)
+                again = self._reading(look, corners, margin, closer)
                 look.step("bib.margins", int(again.text != first.text))
                 yield again
 
-    def _reading(self, look: Look, corners: Corners, margin: float, wearer: int | None, closer: bool) -> Reading:
+    def _reading(self, look: Look, corners: Corners, margin: float, closer: bool) -> Reading:
         wider = widen(corners, margin, look.size)
-        text, char_scores = look.see("read", self, [wider, self.read_width], partial(self._read, wider))
-        return Reading(bounds(wider), text, tuple(char_scores), wearer, closer)
+        seen = look.see("read", self, [wider, self.read_width], partial(self._read, wider))
+        return Reading.of(seen, wider, closer)
 
     def _find(self, part: Box, long_side: int, image: Image) -> list[Corners]:
         cropped, left, top = crop(image, part)
         scaled, factor = scale_to(self.preprocessing(cropped), long_side)
-        found = self._engine(scaled, use_det=True, use_rec=False).boxes
-        if found is None:
-            return []
-        corners = (found / factor + (left, top)) / (image.shape[1], image.shape[0])
+        corners = (find_texts(self._engine, scaled) / factor + (left, top)) / (image.shape[1], image.shape[0])
         return [[[round(x, 6), round(y, 6)] for x, y in text] for text in corners.tolist()]
 
-    def _read(self, corners: Corners, image: Image) -> tuple[str, list[float]]:
+    def _read(self, corners: Corners, image: Image) -> list[SeenCharacter]:
         straight = straighten(image, np.array(corners) * (image.shape[1], image.shape[0]), _READ_HEIGHT)
-        seen = self._engine(self.preprocessing(straight), use_det=False, use_rec=True, return_word_box=True)
-        text, scores = seen.txts[0], seen.word_results[0].confs
-        visible = [(c, float(score)) for c, score in zip(text, scores, strict=False) if not c.isspace()]
-        return "".join(c for c, _ in visible), [score for _, score in visible]
-
-
-@lru_cache(maxsize=2)
-def _engine(detector: Weights, recognizer: Weights, read_width: int) -> Any:
-    need("bib=rapidocr", "rapidocr", "onnxruntime", "cv2")
-    for weights in (detector, recognizer):
-        weights.locate()
-    from rapidocr import RapidOCR
-
-    engine = RapidOCR(
-        params={
-            "Global.log_level": "error",
-            "Global.use_cls": False,
-            "Global.text_score": 0.0,
-            "Global.max_side_len": _NO_LIMIT,
-            "Det.limit_type": "max",
-            "Det.limit_side_len": _NO_LIMIT,
-            "Rec.rec_img_shape": [3, _READ_INPUT_HEIGHT, read_width],
-        }
-    )
-    engine.cfg._set_flag("allow_objects", True)  # it takes sessions, but has no public way to hand them in
-    engine.cfg.Det.session, engine.cfg.Rec.session = _session(detector), _session(recognizer)
-    return engine
-
-
-@lru_cache(maxsize=2)
-def _session(weights: Weights) -> Any:
-    """A model whose threads rest when it has answered: RapidOCR's own go on spinning, in the way of the next model."""
-    from onnxruntime import InferenceSession, SessionOptions
-
-    options = SessionOptions()
-    options.log_severity_level = 4
-    options.enable_cpu_mem_arena = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return InferenceSession(str(weights.locate()), options, providers=["CPUExecutionProvider"])
+        return read_line(self._engine, self.preprocessing(straight))

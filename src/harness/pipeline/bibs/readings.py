@@ -1,62 +1,84 @@
-"""What is a bib number, and where the bib is that it is printed on."""
+"""A piece of text as it was read, and the bib that its number is printed on."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Literal
 
-from harness.base.checks import Positive, Share
+from harness.base.checks import Positive
+from harness.pipeline.bibs.engine import SeenCharacter
+from harness.pipeline.bibs.texts import Corners, bounds
 from harness.types import BibBox, Box
+
+#: What else a character may be, with the recognizer's probabilities.
+Others = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
 class Reading:
     """A piece of text: where it is (the upright bounds of it), what it says, how sure each character is, whose it is.
 
-    `closer` says that it was found in a closer look at a torso, not in the whole photo.
+    `places` are the characters' middles across the photo, `others` what else the recognizer thought that each might be.
+    `closer` says that it was found in a closer look at a torso, not in the whole photo; `height` is that of its
+    letters, which of a tilted text is less than that of its bounds.
     """
 
     box: Box
     text: str
     char_scores: tuple[float, ...]
+    places: tuple[float, ...] = ()
+    others: tuple[Others, ...] = ()
     wearer: int | None = None
     closer: bool = False
+    height: float = 0.0
+
+    @classmethod
+    def of(cls, seen: Sequence[SeenCharacter], corners: Corners, closer: bool = False) -> Reading:
+        """What the recognizer has seen in a piece of text."""
+        (left, _), (right, _), (low_right, _), (low_left, _) = corners
+        start, end = (left + low_left) / 2, (right + low_right) / 2
+        return cls(
+            bounds(corners),
+            "".join(likely[0][0] for _, likely in seen),
+            tuple(likely[0][1] for _, likely in seen),
+            tuple(start + place * (end - start) for place, _ in seen),
+            tuple(tuple((character, chance) for character, chance in likely[1:]) for _, likely in seen),
+            closer=closer,
+        )
 
     @property
     def score(self) -> float:
         """How sure the text is as a whole."""
         return fmean(self.char_scores) if self.char_scores else 0.0
 
+    @property
+    def weakest(self) -> float:
+        """How sure its least sure character is."""
+        return min(self.char_scores, default=0.0)
 
-@dataclass(frozen=True)
-class NumberRule:
-    """What counts as a bib number: only digits, so many of them, each read with at least such certainty.
+    def chance(self, place: int, character: str) -> float:
+        """How likely the character at a place is another one, or itself."""
+        if self.text[place] == character:
+            return self.char_scores[place]
+        return dict(self.others[place]).get(character, 0.0)
 
-    Zeros that a number starts with are kept, dropped (a search for 42 finds 0042), or a reason to refuse it. Text that
-    comes nearer than `clearance`, in heights of it, to the edge of the picture it was found in may be cut off.
-    """
+    def as_text(self, text: str) -> Reading:
+        """The same with look-alikes in the place of characters: both were seen there."""
+        changed = zip(self.text, text, self.char_scores, self.others, strict=True)
+        scores = (score + (dict(others).get(now, 0.0) if now != was else 0.0) for was, now, score, others in changed)
+        return replace(self, text=text, char_scores=tuple(min(score, 1.0) for score in scores))
 
-    min_digits: int
-    max_digits: int
-    leading_zeros: Literal["keep", "drop", "refuse"]
-    min_char_score: Share
-    clearance: Share
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.min_digits <= self.max_digits:
-            raise ValueError(f"min_digits={self.min_digits} is not from 1 to max_digits={self.max_digits}")
-
-    def number(self, reading: Reading) -> Reading | None:
-        """The reading as a bib number, or None if it is none."""
-        zeros = len(reading.text) - len(reading.text.lstrip("0"))
-        if zeros and self.leading_zeros == "refuse":
-            return None
-        if self.leading_zeros == "drop":
-            reading = replace(reading, text=reading.text[zeros:], char_scores=reading.char_scores[zeros:])
-        digits = re.fullmatch(rf"[0-9]{{{self.min_digits},{self.max_digits}}}", reading.text)
-        return reading if digits and min(reading.char_scores, default=0.0) >= self.min_char_score else None
+    def without(self, first: int) -> Reading:
+        """The same without so many characters at its start, or at its end where it is negative."""
+        kept = slice(first, None) if first >= 0 else slice(None, first)
+        return replace(
+            self,
+            text=self.text[kept],
+            char_scores=self.char_scores[kept],
+            places=self.places[kept],
+            others=self.others[kept],
+        )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -18,6 +18,13 @@ WHOLE = Box(x=0.0, y=0.0, w=1.0, h=1.0)
 _TILE_OVERLAP = 0.2
 #: The text detector works in blocks of so many pixels, and stretches a picture that does not consist of whole ones.
 _BLOCK = 32
+#: Pieces of one number: how much lower one of them may be, how far apart and how far off the line, in heights of the
+#: higher.
+_AS_HIGH, _APART, _ASIDE = 0.7, 0.6, 0.25
+_LONGEST_PREFIX = 2
+#: How much more room a text needs at the edge of a part that was cut out: the cut may run between two characters.
+_EDGE = 6.0
+_ROUNDING = 1e-9
 
 
 def tiles(scene: Box, count: int) -> Iterator[Box]:
@@ -59,6 +66,16 @@ def bounds(corners: Corners) -> Box:
     return Box(x=left, y=top, w=max(min(max(xs), 1.0) - left, 0.0), h=max(min(max(ys), 1.0) - top, 0.0))
 
 
+def turned(corners: Corners, size: tuple[int, int]) -> Box:
+    """A piece of text as if it were turned upright in its place: the bounds of a tilted line are higher than its
+    letters."""
+    points = np.array(corners) * size
+    sides = [float(np.linalg.norm(points[start] - points[end])) for start, end in ((0, 1), (3, 2), (0, 3), (1, 2))]
+    width, height = (sides[0] + sides[1]) / 2 / size[0], (sides[2] + sides[3]) / 2 / size[1]
+    x, y = (points.mean(axis=0) / size).tolist()
+    return Box(x=x - width / 2, y=y - height / 2, w=width, h=height)
+
+
 def widen(corners: Corners, margin: float, size: tuple[int, int]) -> Corners:
     """A piece of text made longer at both ends, along its line, by a share of its height."""
     if not margin:
@@ -71,13 +88,45 @@ def widen(corners: Corners, margin: float, size: tuple[int, int]) -> Corners:
     return [[round(x, 6), round(y, 6)] for x, y in wider.tolist()]
 
 
-def is_cut(box: Box, part: Box, clearance: float, aspect: float) -> bool:
-    """Whether text comes so near to the edge of the part it was found in that some of it may be missing.
+def cut_by(box: Box, part: Box, room: float, aspect: float) -> str:
+    """What may have cut off some of a text, because it comes so near to it: nothing, the `edge` of the part that was
+    looked at, or the frame of the photo itself at the `left` or the `right`.
 
-    `clearance` is in heights of the text. A number at the top or at the bottom edge of the photo itself can be whole.
+    `room` is what it needs at the frame, as a share of the photo's height. A number at the top or at the bottom edge of
+    the photo itself can be whole.
     """
-    gap = clearance * box.h
-    beside = min(box.x - part.x, part.x + part.w - box.x - box.w) * aspect
-    above = box.y - part.y if part.y > 0 else gap
-    below = part.y + part.h - box.y - box.h if part.y + part.h < 1 else gap
-    return min(beside, above, below) < gap
+    gap = room - _ROUNDING
+    left, right = (box.x - part.x) * aspect, (part.x + part.w - box.x - box.w) * aspect
+    above, below = box.y - part.y, part.y + part.h - box.y - box.h
+    within = (part.x > 0, part.x + part.w < 1, part.y > 0, part.y + part.h < 1)
+    if any(inside and room < _EDGE * gap for inside, room in zip(within, (left, right, above, below), strict=True)):
+        return "edge"
+    return "left" if left < gap else "right" if right < gap else ""
+
+
+def join(pieces: Sequence[tuple[Corners, str]], size: tuple[int, int]) -> Iterator[Corners]:
+    """Pieces of text that stand beside each other in one line, such as a letter and the digits after it, as one piece.
+
+    They consist of letters and digits, the right one of digits alone, and are about as high as each other.
+    """
+    for left, prefix in pieces:
+        for right, digits in pieces:
+            if (
+                0 < len(prefix) <= _LONGEST_PREFIX
+                and prefix.isalnum()
+                and digits.isdecimal()
+                and _beside(left, right, size)
+            ):
+                yield [left[0], right[1], right[2], left[3]]
+
+
+def _beside(left: Corners, right: Corners, size: tuple[int, int]) -> bool:
+    a, b = np.array(left) * size, np.array(right) * size
+    heights = [float(np.linalg.norm(q[3] - q[0]) + np.linalg.norm(q[2] - q[1])) / 2 for q in (a, b)]
+    along = b[1] - b[0] + b[2] - b[3]
+    along = along / max(float(np.linalg.norm(along)), 1e-9)
+    high = max(heights)
+    gap = float(((b[0] + b[3]) / 2 - (a[1] + a[2]) / 2) @ along)
+    middle = (b[0] + b[3]) / 2 - (a[1] + a[2]) / 2
+    aside = abs(float(middle @ np.array([-along[1], along[0]])))
+    return min(heights) >= _AS_HIGH * high and -0.5 * high < gap < _APART * high and aside < _ASIDE * high

@@ -37,14 +37,26 @@ class Torso:
         strain, number = min(fitting, default=(math.inf, 0))
         return number if strain <= 1 else None
 
+    def somebody(self, faces: Sequence[FaceBox], box: Box) -> bool:
+        """Whether a number may hang on somebody whose face was not found: people stand on the same ground, so that it
+        is as high and as far down as one on somebody beside them whose face was found. With no face at all, it may."""
+        return not faces or any(self._height_fits(face, box) and abs(self._drop(face, box)) <= 1 for face in faces)
+
     def _strain(self, face: FaceBox, box: Box, aspect: float) -> float:
         """How far off the middle of the torso a number is; 1 at its edge, infinite for one of an impossible height."""
-        if not self.min_height <= box.h / face.h <= self.max_height:
+        if not self._height_fits(face, box):
             return math.inf
-        drop = (box.y + box.h / 2 - face.y - face.h / 2) / face.h
         aside = (box.x + box.w / 2 - face.x - face.w / 2) * aspect / face.h
+        return max(abs(self._drop(face, box)), abs(aside) / self.half_width)
+
+    def _height_fits(self, face: FaceBox, box: Box) -> bool:
+        return self.min_height <= box.h / face.h <= self.max_height
+
+    def _drop(self, face: FaceBox, box: Box) -> float:
+        """How far below the face a number is: 0 in the middle of the range, -1 at its upper and 1 at its lower end."""
+        drop = (box.y + box.h / 2 - face.y - face.h / 2) / face.h
         middle, reach = (self.min_drop + self.max_drop) / 2, (self.max_drop - self.min_drop) / 2
-        return max(abs(drop - middle) / reach, abs(aside) / self.half_width)
+        return (drop - middle) / reach
 
     def scene(self, faces: Sequence[FaceBox], aspect: float) -> Box | None:
         """The part of the picture around all torsos; none where nobody has one."""
@@ -55,9 +67,9 @@ class Torso:
         right, bottom = max(region.x + region.w for region in regions), max(region.y + region.h for region in regions)
         return Box(x=left, y=top, w=right - left, h=bottom - top)
 
-    def region(self, face: FaceBox, aspect: float) -> Box:
-        """The part of the picture that the torso takes up, with room for a number at its edge."""
-        width = (self.half_width + 1) * face.h / aspect
+    def region(self, face: FaceBox, aspect: float, room: float = 1.0) -> Box:
+        """The part of the picture that the torso takes up, with `room` at both sides for a number at its edge."""
+        width = (self.half_width + room) * face.h / aspect
         left, right = face.x + face.w / 2 - width, face.x + face.w / 2 + width
         top = face.y + face.h / 2 + (self.min_drop - 0.5) * face.h
         bottom = face.y + face.h / 2 + (self.max_drop + 0.5) * face.h

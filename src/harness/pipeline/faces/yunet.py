@@ -1,8 +1,8 @@
 """Faces by YuNet, through OpenCV.
 
-It finds faces of any size, but is sure of their landmarks only where they are about as high as those that it was made
-for. Whoever needs good landmarks, to turn a face upright, asks for them once more: in closer looks at the face, scaled
-to each of `landmark_heights`, whose mean is taken.
+A small picture that is enlarged to `long_side` is blurred, and the landmarks of its faces are off. Whoever needs good
+ones, to turn a face upright, asks for them once more: where a picture was enlarged to more than twice its size, they
+are looked for in closer looks at the face, scaled to each of `landmark_heights`, and the mean is taken.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from harness.pipeline.weights import Weights
 from harness.types import FaceBox
 
 _TOP_K = 5000
+#: Landmarks in a picture that was enlarged by more than this are looked for once more.
+_ENLARGED = 2
 #: A closer look goes so far from the middle of a face, in its larger side. A lesser find will do there, whose middle is
 #: off by no more than this share of the face's height.
 _REACH, _LEAST_SURE, _SAME_PLACE = 1.5, 0.2, 0.4
@@ -56,7 +58,7 @@ class YuNet:
 
     def landmarks(self, look: Look, faces: Sequence[FaceBox]) -> tuple[FaceBox, ...]:
         """The same faces with the landmarks of closer looks; a face that is not seen there keeps those that it has."""
-        if not self.landmark_heights:
+        if not self.landmark_heights or self.long_side <= _ENLARGED * max(look.size):
             return tuple(faces)
         return tuple(self._closer(look, face) for face in faces)
 

@@ -39,18 +39,22 @@ class OnnxRecogniser(Recogniser):
 
     def load(self) -> None:
         """Open the model."""
-        self._open()
+        self.opened()
 
     def describe(self, face: Image) -> NDArray[np.float32]:
         """What the model answers."""
-        session, name = self._open()
-        pixels = face[:, :, ::-1] if self.channels == "rgb" else face
-        scaled = (pixels.astype(np.float32) - np.float32(self.mean)) / np.float32(self.scale)
-        batch = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
-        (found,) = session.run(None, {name: batch})
+        session, name = self.opened()
+        (found,) = session.run(None, {name: self.prepared(face)})
         return np.asarray(found[0], dtype=np.float32)
 
-    def _open(self) -> tuple[Any, str]:
+    def prepared(self, face: Image) -> NDArray[np.float32]:
+        """An aligned face as the model takes it."""
+        pixels = face[:, :, ::-1] if self.channels == "rgb" else face
+        scaled = (pixels.astype(np.float32) - np.float32(self.mean)) / np.float32(self.scale)
+        return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
+
+    def opened(self) -> tuple[Any, str]:
+        """The model and the name of its input."""
         (model,) = self.models
         return _session(model.locate(), self.input_size)
 

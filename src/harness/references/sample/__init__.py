@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class SampleSet:
     """The sample as a reference set. `root` names a folder to read instead of the generated one.
 
-    Each photo is a group of its own: ten people are in all photos, so that by the usual rule all would be one group.
+    Each photo is a group of its own: nine people are in all photos, so that by the usual rule all would be one group.
     """
 
     root: str | None = None

@@ -48,21 +48,27 @@ class Picture:
         """The picture as BGR; refused unless it is the file that the labels were made on."""
         import cv2
 
-        path = _folder() / self.person / "assets" / f"{self.name}.jpg"
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ReferenceSetError(f"sample: {path}: cannot be read: {error.strerror}") from error
-        found = hashlib.sha256(content).hexdigest()
-        if found != self.sha256:
-            raise ReferenceSetError(
-                f"sample: {path} has SHA-256 {found[:12]}..., expected {self.sha256[:12]}...; "
-                "the sample's labels belong to openpeople 0.1.2, install that version"
-            )
+        content = read_picture(self.person, self.name, self.sha256)
         pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
         if pixels is None:
-            raise ReferenceSetError(f"sample: {path}: not a readable picture")
+            raise ReferenceSetError(f"sample: {self.name} of {self.person}: not a readable picture")
         return np.asarray(pixels, np.uint8)
+
+
+def read_picture(person: str, name: str, sha256: str) -> bytes:
+    """The bytes of a picture of openpeople, which have to be those of this hash."""
+    path = _folder() / person / "assets" / f"{name}.jpg"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ReferenceSetError(f"sample: {path}: cannot be read: {error.strerror}") from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise ReferenceSetError(
+            f"sample: {path} has SHA-256 {found[:12]}..., expected {sha256[:12]}...; "
+            "the sample's labels belong to openpeople 0.1.2, install that version"
+        )
+    return content
 
 
 @cache

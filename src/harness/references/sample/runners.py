@@ -3,7 +3,7 @@
 About a third of the bibs are no plain number of two to five digits, as on many races: a letter before or after the
 digits, a leading zero, a single digit.
 
-P009 and P010 are only ever seen beside the course; nobody knows their names.
+P009 is only ever seen beside the course; nobody knows her name. P010 is in no scene: `selfies` has her for a stranger.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ RUNNERS: dict[str, Runner] = {
     ),
 }
 
-BYSTANDERS: dict[str, str] = {"P009": "anonymous_1", "P010": "anonymous_2"}
+BYSTANDERS: dict[str, str] = {"P009": "anonymous_1"}
 
 
 def identity(person: str) -> str:

@@ -157,13 +157,11 @@ SCENES: tuple[Scene, ...] = (
         figures=(Figure(person="P009", picture=AMATEUR, bib=False),),
     ),
     Scene(
-        backdrop="P010",
         horizon=0.3,
-        top=0.04,
         figures=(
             Figure(person="P002", x=0.13, height=0.62, bib=False, blur=1.5),
             Figure(person="P009", x=0.83, height=0.9, bib=False, mirror=True),
-            Figure(person="P010", picture=AMATEUR, bib=False),
+            Figure(person="P005", x=0.47, height=1.05, bib=False),
         ),
     ),
     Scene(horizon=0.36, ground="gravel"),
@@ -274,7 +272,7 @@ SCENES: tuple[Scene, ...] = (
         signs=(Sign(kind="banner", text="LAKESIDE RUN 2024", x=0.3, y=0.25, width=0.42, rejected=True),),
         figures=(
             Figure(person="P009", x=0.56, height=0.075, bib=False),
-            Figure(person="P010", x=0.93, height=0.5, bib=False),
+            Figure(person="P007", x=0.93, height=0.5, bib=False),
             Figure(person="P008", x=0.8, height=0.27),
             Figure(person="P001", x=0.2, height=0.17, turn=12),
             Figure(person="P006", x=0.68, height=0.6, turn=-10, mirror=True),
@@ -304,7 +302,7 @@ SCENES: tuple[Scene, ...] = (
         horizon=0.6,
         signs=(Sign(kind="board", text="5 KM", x=0.76, y=0.33, width=0.13, rejected=True),),
         figures=(
-            Figure(person="P010", x=0.1, height=0.08, bib=False),
+            Figure(person="P009", x=0.1, height=0.08, bib=False),
             Figure(person="P007", picture=AMATEUR, bib=False),
         ),
         light=(1.04, 1.0, 0.97),

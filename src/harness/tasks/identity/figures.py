@@ -47,7 +47,7 @@ def _similarities(figure: Figure, similar: ScoreHistogram, threshold: float) -> 
     axes.set(xlabel="similarity", ylabel="share of the pairs", title="How similar two faces are")
     axes.set_xlim(-0.4, 1.0)
     percent_axis(axes, "y")
-    axes.legend(loc="upper right")
+    axes.legend(loc="upper left")
 
 
 def _fnir(figure: Figure, curve: Sequence[CurvePoint], fpir: float) -> None:

@@ -169,8 +169,8 @@ class PhotosTask(ReferencePhotosTask):
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Predict, score, and say how both are shown."""
         photos, failed = self.predicted(quiet)
-        result = self.scored(folder, (photos, failed), traced=hasattr(self.pipeline.bib, "dropped"))
-        cache = self.opened_cache
+        traced = any(photo.prediction.dropped for photo in photos)  # a reader that tells one text tells them all
+        result, cache = self.scored(folder, (photos, failed), traced=traced), self.opened_cache
         if cache is None:
             return result
         if cache.repaired:

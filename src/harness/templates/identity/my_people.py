@@ -7,22 +7,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from harness.pipeline.identity.recognising import Recogniser
 from harness.pipeline.looks import Image
-from harness.pipeline.stages import Pixels
 
 
 @dataclass(frozen=True, kw_only=True)
 class MyPeople(Recogniser):
-    """The face in so many by so many grey fields. The fields of the class are the keys of the YAML; those of the base
+    """The face in so many by so many grey cells. The fields of the class are the keys of the YAML; those of the base
     class are the same for all recognisers."""
 
-    fields: Pixels
+    cells: Annotated[int, Field(ge=2, le=112)]
 
     @property
     def models(self) -> tuple[()]:
@@ -40,6 +41,6 @@ class MyPeople(Recogniser):
     def describe(self, face: Image) -> NDArray[np.float32]:
         """The vector of an upright face, which is BGR and must not be changed."""
         grey = cv2.cvtColor(face, cv2.COLOR_BGR2GRAY)
-        small = cv2.resize(grey, (self.fields, self.fields), interpolation=cv2.INTER_AREA).astype(np.float32)
+        small = cv2.resize(grey, (self.cells, self.cells), interpolation=cv2.INTER_AREA).astype(np.float32)
         # One more number, so that a face of one colour has a vector, too.
         return np.append(small.reshape(-1) - small.mean(), np.float32(1))
