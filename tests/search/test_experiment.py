@@ -59,7 +59,9 @@ def test_an_experiment_that_ships_is_found_by_name_and_keeps_its_study_in_the_us
     assert experiment_path("link_geometry") == FOLDER / "link_geometry.yaml"
     assert study_folder(Path("else/mine.yaml"), made) == Path("else/link_geometry")
     # A name that nobody has is looked for where one's own would be, and the error says what there is.
-    with pytest.raises(ConfigError, match=r"experiments/nope.yaml: .*by name: bib_reading, face_detection, link_geom"):
+    with pytest.raises(
+        ConfigError, match=r"experiments/nope.yaml: .*by name: bib_reading, face_detection, identity, link_geom"
+    ):
         read_experiment(experiment_path("nope"))
 
 
@@ -83,6 +85,7 @@ def test_a_file_says_what_it_needs_and_the_rest_has_defaults(tmp_path: Path) -> 
         ("note", "space.note: not searchable"),
         ("confidence", "space.confidence: not searchable: its files are data"),
         ("face.weights.file", "space.face.weights.file: not searchable: weights belong to a backend"),
+        ("identity.weights.sha256", "space.identity.weights.sha256: not searchable: weights belong to a backend"),
         ("bib._target_", "space.bib._target_: not searchable: choose a backend by its name"),
         ("link.min_dorp", r"link.min_dorp: no such key; link has: .*Did you mean link.min_drop\?"),
         ("nonsense", "nonsense: no such key"),
@@ -92,6 +95,14 @@ def test_a_file_says_what_it_needs_and_the_rest_has_defaults(tmp_path: Path) -> 
 def test_what_may_not_be_searched_is_refused_by_name(tmp_path: Path, key: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         check(tmp_path, space={key: [0.1, 0.2]})
+
+
+def test_how_a_file_of_the_users_is_searched_may_vary_but_not_the_file(tmp_path: Path) -> None:
+    mine = {"base": ["identity=onnx"], "objectives": {"find/by_both": "maximize"}}
+    check(tmp_path, **mine, space={"identity.fpir": [0.01, 0.1], "identity.clustering.number_weight": [0.0, 0.2]})
+    for key in ("path", "sha256", "licence"):
+        with pytest.raises(ConfigError, match=f"space.identity.{key}: not searchable: weights belong to a backend"):
+            check(tmp_path, **mine, space={f"identity.{key}": ["a", "b"]})
 
 
 @pytest.mark.parametrize(

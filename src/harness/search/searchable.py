@@ -20,7 +20,9 @@ from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
 
 #: The groups that make up the pipeline; `preset` sets several of them at once.
-GROUPS = ("preset", "bib", "face", "link")
+GROUPS = ("preset", "bib", "face", "link", "identity")
+#: The keys that say which weights a backend has, and what they may be used for.
+WEIGHTS = frozenset({"package", "file", "path", "sha256", "licence", "provided_by"})
 #: What is named most often by mistake, and why it stays out of reach.
 REFUSED = {
     "seed": "luck is not a parameter",
@@ -137,8 +139,8 @@ def _check_place(config: Any, key: str) -> None:
     """Refuse keys that hold more than a value, and those that say which weights a backend has."""
     if isinstance(value_at(config, key), Mapping | list):
         raise ConfigError(f"space.{key}: holds several values; name one of them")
-    parent = value_at(config, key.rpartition(".")[0])
-    if isinstance(parent, Mapping) and "sha256" in parent:
+    above, _, name = key.rpartition(".")
+    if name in WEIGHTS and "sha256" in value_at(config, above):
         raise ConfigError(f"space.{key}: not searchable: weights belong to a backend")
 
 

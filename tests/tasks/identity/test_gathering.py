@@ -11,6 +11,7 @@ from harness.pipeline.identity.recognising import FaceVectors
 from harness.references.sets import ReferencePhoto
 from harness.scoring.detection import Thresholds
 from harness.scoring.people import NOBODY, UNKNOWN, Evidence
+from harness.scoring.searching import Search
 from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather
 from harness.tasks.identity.roster import roster_of
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
@@ -148,3 +149,18 @@ def test_a_photo_in_which_nobody_is_enrolled_has_vectors_as_long_as_the_others()
     assert evidence.faces.vectors.shape == (2, 8)
     assert evidence.faces.photo.tolist() == [1, 2]
     assert evidence.faces.enrolled.tolist() == [False, True]
+
+
+def test_photos_of_nobody_known_have_no_queries_and_can_be_searched() -> None:
+    evidence = gathered(seen(photo("a"), [face_at(1)]), seen(photo("b")))
+    assert evidence.queries.vectors.shape == (0, 8)
+    assert len(evidence.people) == 0
+    assert Search(evidence).stranger_scores().tolist() == []
+
+
+def test_selfies_can_search_photos_in_which_nobody_is_enrolled() -> None:
+    nobody = FaceVectors(np.zeros((1, 0), dtype=np.float32), np.zeros(1, dtype=bool), np.array([10.0]))
+    small = SeenPhoto(photo("a"), PhotoPrediction(faces=(face_at(1, height=0.01),)), nobody, HEIGHT)
+    evidence = gathered(small, selfies=[SeenSelfie("Ada", True, np.array(vector(1), dtype=np.float32))])
+    assert evidence.faces.vectors.shape == (1, 8)
+    assert Search(evidence).stranger_scores().tolist() == [-np.inf]

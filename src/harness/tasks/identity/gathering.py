@@ -55,7 +55,7 @@ def gather(
     bibs = Matched.of(
         [item.prediction.bibs for item in photos], [item.photo.bibs for item in photos], thresholds.bib_iou
     )
-    found = _faces(roster, photos, faces)
+    found = _faces(roster, photos, faces, _length(photos, selfies))
     return Evidence(
         people=roster.people,
         photos=Photos(
@@ -109,7 +109,7 @@ def _whole_numbers(prediction: PhotoPrediction) -> frozenset[str]:
     return frozenset(number for number in read_numbers(prediction) if is_complete(number))
 
 
-def _faces(roster: Roster, photos: Sequence[SeenPhoto], faces: Matched) -> Faces:
+def _faces(roster: Roster, photos: Sequence[SeenPhoto], faces: Matched, length: int) -> Faces:
     labelled = np.fromiter(chain.from_iterable(roster.faces), dtype=np.int64)
     person = np.full(len(faces.label_of), UNKNOWN, dtype=np.int64)
     matched = faces.label_of != UNMATCHED
@@ -120,7 +120,7 @@ def _faces(roster: Roster, photos: Sequence[SeenPhoto], faces: Matched) -> Faces
             person[rows[0]] = who
     linked = [_linked(item.prediction) for item in photos]
     return Faces(
-        vectors=_stacked([item.vectors.vectors for item in photos]),
+        vectors=_stacked([item.vectors.vectors for item in photos], length),
         photo=np.repeat(np.arange(len(photos)), np.diff(faces.found_from)),
         person=person,
         enrolled=np.concatenate([np.zeros(0, dtype=bool), *(item.vectors.enrolled for item in photos)]),
@@ -208,7 +208,7 @@ def _queries(
                 rows.append((found.vectors[face], sighting.person, sighting.photo, face))
     vectors, person, photo, face_rows = zip(*rows, strict=True) if rows else ((), (), (), ())
     return Queries(
-        vectors=np.array(vectors, dtype=np.float32).reshape(len(rows), vectors[0].shape[0] if rows else 0),
+        vectors=np.array(vectors, dtype=np.float32).reshape(len(rows), found.vectors.shape[1]),
         person=np.array(person, dtype=np.int64),
         photo=np.array(photo, dtype=np.int64),
         face=np.array(face_rows, dtype=np.int64),
@@ -225,8 +225,13 @@ def _own_faces(sighting: Sighting, photos: Sequence[SeenPhoto], found: Faces, fa
     return [faces.found(sighting.photo, label) for label in sighting.faces]
 
 
-def _stacked(parts: Sequence[Vectors]) -> Vectors:
-    """The vectors of all photos; a photo in which nobody is enrolled does not know how long they are."""
-    length = max((part.shape[1] for part in parts), default=0)
+def _length(photos: Sequence[SeenPhoto], selfies: Sequence[SeenSelfie]) -> int:
+    """How long vectors are; a photo in which nobody is enrolled does not know."""
+    found = [item.vectors.vectors.shape[1] for item in photos]
+    return max([*found, *(len(selfie.vector) for selfie in selfies if selfie.vector is not None)], default=0)
+
+
+def _stacked(parts: Sequence[Vectors], length: int) -> Vectors:
+    """The vectors of all photos."""
     rows = [part if part.shape[1] else np.zeros((len(part), length), dtype=np.float32) for part in parts]
     return np.concatenate(rows) if rows else np.zeros((0, length), dtype=np.float32)
