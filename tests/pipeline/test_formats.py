@@ -160,3 +160,17 @@ def test_a_pattern_of_ones_own_has_to_be_given_and_be_one() -> None:
 def test_the_reader_gets_the_format_of_the_run() -> None:
     bib: Any = build(compose(["references=staging", "bib_format=digits"])).photos.pipeline.bib
     assert bib.format == DIGITS
+
+
+@pytest.mark.parametrize(
+    ("text", "side", "auto", "digits"),
+    [
+        ("334", "right", True, True),
+        ("10151", "left", True, False),
+        ("M507", "right", True, False),
+        ("PRINGRUN2024", "left", False, False),
+    ],
+)
+def test_what_may_be_left_of_a_number_that_is_cut_off(text: str, side: str, auto: bool, digits: bool) -> None:
+    assert AUTO.may_be_part(text, side) is auto
+    assert DIGITS.may_be_part(text, side) is digits

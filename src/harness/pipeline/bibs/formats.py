@@ -27,6 +27,8 @@ _LETTERS = {"0": "OCDQ", "1": "I", "2": "Z", "5": "S", "6": "G", "8": "B"}
 #: A text with more ways to be read than this is no bib number.
 _MOST_WAYS = 512
 _LONGEST = 12
+#: What may stand where a number cannot be seen.
+_HIDDEN = ("1", "11", "111", "A", "AA", "A1", "AA1")
 _YEAR = re.compile(r"(19[89]|20[0-4])[0-9]")
 
 
@@ -73,6 +75,11 @@ class BibFormat:
             return False
         refused = bool(self.refuse) and re.fullmatch(self.refuse, text, re.IGNORECASE)
         return bool(re.fullmatch(self.pattern, text)) and not refused
+
+    def may_be_part(self, text: str, side: str) -> bool:
+        """Whether a text may be what is left of a number of which this side cannot be seen: one to three more characters
+        there make a number of it."""
+        return any(self.fits(f"{more}{text}" if side == "left" else f"{text}{more}") for more in _HIDDEN)
 
     def number(self, reading: Reading) -> Reading | None:
         """A reading as a number, its look-alikes resolved; None where it is none."""

@@ -143,7 +143,7 @@ class Found:
         for side, part in sorted(left, key=lambda item: -item[1].score):
             digits = sum(character.isdecimal() for character in part.text)
             told = part.text.isalnum() and digits >= _FEWEST_DIGITS and bool(part.text.strip("0"))
-            legible = told and part.weakest >= self.rule.sure
+            legible = told and part.weakest >= self.rule.sure and self.format.may_be_part(part.text, side)
             if part.wearer is not None and legible and not any(covers(part.box, box) for box in taken):
                 taken.append(part.box)
                 yield partial_number(part, side)
