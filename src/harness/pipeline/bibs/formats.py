@@ -77,8 +77,8 @@ class BibFormat:
         return bool(re.fullmatch(self.pattern, text)) and not refused
 
     def may_be_part(self, text: str, side: str) -> bool:
-        """Whether a text may be what is left of a number of which this side cannot be seen: one to three more characters
-        there make a number of it."""
+        """Whether a text may be what is left of a number of which this side cannot be seen: up to three characters more
+        make a number of it."""
         return any(self.fits(f"{more}{text}" if side == "left" else f"{text}{more}") for more in _HIDDEN)
 
     def number(self, reading: Reading) -> Reading | None:
