@@ -121,7 +121,7 @@ class RapidOcr:
         for part, long_side in self.closer_looks(look.size, [faces[wearer] for wearer in unsure]):
             self._look_at(part, long_side, look, found, closer=True)
         numbers = found.numbers()
-        if self.torso_faces:
+        if self.torso_faces and self.closer == "always":  # where the first look was sure, it is a safety net
             look.step("bib.torso_faces", sum(reading.closer for reading in numbers))
         for rule, count in found.made_a_difference().items():
             look.step(f"bib.{rule}", count)
@@ -172,9 +172,7 @@ class RapidOcr:
         yield first
         if any(character.isdecimal() for character in first.text):
             for margin in self.margins[1:]:
-                again = self._reading(look, corners, margin, closer)
-                look.step("bib.margins", int(again.text != first.text))
-                yield again
+                yield self._reading(look, corners, margin, closer)
 
     def _reading(self, look: Look, corners: Corners, margin: float, closer: bool) -> Reading:
         wider = widen(corners, margin, look.size)
