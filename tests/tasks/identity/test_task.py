@@ -1,0 +1,133 @@
+"""The task of identity in a run: what it tells, what it keeps to itself, and whose threshold a holdout uses."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.base.errors import ReferenceSetError
+from harness.config import build, compose
+from harness.pipeline.cache import FILE, decoded
+from harness.pipeline.identity.clustering import Clustering
+from harness.references.constraints import FaceGroups
+from harness.references.sets import ReferenceSet
+from harness.scoring.detection import Thresholds
+from harness.scoring.people import Vectors
+from harness.scoring.people_clusters import tally_clusters
+from harness.tasks.identity.gathering import SeenPhoto, gather, match_faces
+from harness.tasks.identity.grouping import group_faces
+from harness.tasks.identity.roster import roster_of
+from harness.tasks.identity.scores import Grouped
+from harness.tasks.identity.task import IdentityTask
+from tests.conftest import QUICK, Harness
+from tests.tasks.identity.test_gathering import face_at, seen
+from tests.tasks.identity.test_roster import photo
+
+RULES = Clustering(neighbours=8, number_weight=0.0, time_weight=0.0, seconds_apart=60.0)
+
+
+def grouped(
+    photos: list[SeenPhoto], must: FaceGroups = (), cannot: FaceGroups = (), threshold: float = 0.5
+) -> tuple[Grouped, float]:
+    """Clusters under constraints between labelled faces, and their pairwise recall."""
+    rules = Thresholds(0.5, 0.5)
+    roster = roster_of([item.photo for item in photos], identities_labeled=False, grouped=False)
+    evidence = gather(roster, photos, (), rules, identities_labeled=False)
+    references = ReferenceSet("set", "full", (), "", must_link=must, cannot_link=cannot, root=Path("set"))
+    found = group_faces(evidence, photos, match_faces(photos, rules), references, RULES, threshold)
+    card = tally_clusters(evidence, found.clusters, found.must, found.cannot).counted()
+    return found, card.value(card.declared.rates["pair_recall"])
+
+
+def apart(*names: str) -> list[SeenPhoto]:
+    """Photos of Ada, one face each, whose vectors have nothing in common."""
+    return [
+        seen(photo(name, (face_at(place, "Ada"),), face_ids=(f"f{place}",)), [face_at(place)])
+        for place, name in enumerate(names, start=1)
+    ]
+
+
+def test_a_must_link_between_two_photos_moves_the_scorecard_and_is_kept() -> None:
+    photos = apart("a", "b")
+    before, recall = grouped(photos)
+    assert len(set(before.clusters.tolist())) == 2
+    assert recall == 0
+    after, recall = grouped(photos, must=((("a", "f1"), ("b", "f2")),))
+    assert len(set(after.clusters.tolist())) == 1
+    assert recall == 1
+
+
+def test_a_cannot_link_keeps_equal_faces_apart() -> None:
+    alike = [seen(photo(name, (face_at(1, "Ada"),), face_ids=("f",)), [face_at(1)]) for name in ("a", "b")]
+    assert len(set(grouped(alike)[0].clusters.tolist())) == 1
+    told = grouped(alike, cannot=((("a", "f"), ("b", "f")),))[0]
+    assert len(set(told.clusters.tolist())) == 2
+
+
+def test_constraints_that_contradict_each_other_are_told_with_the_file_and_the_faces() -> None:
+    pair = ((("a", "f1"), ("b", "f2")),)
+    with pytest.raises(
+        ReferenceSetError, match=r"face_identities\.json: face a:f1 and face b:f2 are linked by must-links"
+    ):
+        grouped(apart("a", "b"), must=pair, cannot=pair)
+
+
+def test_a_constraint_about_a_face_that_was_not_found_says_nothing() -> None:
+    photos = [*apart("a", "b"), seen(photo("c", (face_at(5, "Ada"),), face_ids=("f5",)))]
+    found, _ = grouped(photos, must=((("a", "f1"), ("c", "f5")),))
+    assert found.must.tolist() == []
+
+
+@pytest.mark.slow
+def test_a_run_has_the_headline_and_four_scorecards_and_no_vector_leaves_the_cache(
+    harness: Harness, stored: None, tiny_set: Path, tmp_path: Path
+) -> None:
+    told = harness(f"references.root={tiny_set}", "references=staging", "preset=fast", *QUICK)
+    assert told.code == 0, told.err
+    assert "Of the 3 photos that 3 runners want, " in told.out
+    for title in ("Runners find their photos", "Search by selfie", "Faces compared", "Clusters of faces"):
+        assert title in told.out
+    with sqlite3.connect(tmp_path / "cache" / "stages" / FILE) as database:
+        rows = database.execute("SELECT value FROM answers WHERE stage = 'identity'").fetchall()
+    vectors = [decoded(value) for (value,) in rows]
+    assert [vector.dtype for vector in vectors] == [np.float32] * 3
+    files = [path for path in (tmp_path / "mlruns").rglob("*") if path.is_file()]
+    assert any(path.name == "run.json" for path in files)
+    assert any(path.name == "report.html" for path in files)
+    signs = [sign for vector in vectors for sign in _signs(vector)]
+    for path in files:
+        content = path.read_bytes()
+        assert not [sign for sign in signs if sign in content], path
+
+
+def _signs(vector: Vectors) -> list[bytes]:
+    """What would stand in a file that has a vector: its bytes, in base64 at any of three places, or as text."""
+    raw = vector.tobytes()[:24]
+    texts = [f"{value:.5f}"[:-1].encode() for value in vector[:4].tolist() if abs(value) > 0.01]
+    shifted = [base64.b64encode(bytes(shift) + raw)[8:-4] for shift in range(3)]
+    joined = b", ".join(texts)
+    return [raw, *shifted, joined, joined.replace(b", ", b",")]
+
+
+@pytest.mark.slow
+def test_a_run_on_the_holdout_takes_its_threshold_from_the_iteration_photos(tiny_set: Path, tmp_path: Path) -> None:
+    index = json.loads((tiny_set / "photo_index.json").read_text())
+    for sha256 in sorted(index["photos"])[:1]:
+        index["photos"][sha256]["split"] = "holdout"
+    (tiny_set / "photo_index.json").write_text(json.dumps(index))
+    cache = f"cache.folder={tmp_path / 'cache'}"
+    base = ["references=staging", f"references.root={tiny_set}", "preset=fast", cache, *QUICK]
+    tasks = {}
+    for split in ("iteration", "holdout"):
+        found = build(compose([*base, f"references.split={split}"])).tasks
+        (tasks[split],) = (task for task in found if isinstance(task, IdentityTask))
+        tasks[split].photos.load()
+    iteration, holdout = (tasks[split].evaluate(tmp_path, 0, quiet=True) for split in ("iteration", "holdout"))
+    assert holdout.tags["identity.threshold.source"] == "set on the iteration photos"
+    assert holdout.tags["identity.threshold"] == iteration.tags["identity.threshold"]
+    assert iteration.tags["identity.threshold.source"] == "cross-fitted"
