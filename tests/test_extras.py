@@ -119,7 +119,7 @@ def test_a_plain_install_does_what_it_can_and_names_the_extra_for_the_rest(
     ]
     refused: Mapping[tuple[str, ...], str] = {
         (): "or references=frozen; references=sample needs packages that are not installed (cv2, openpeople)|pipeline",
-        staging: "bib=rapidocr and face=yunet need packages that are not installed (rapidocr, onnxruntime, |pipeline",
+        staging: "bib=rapidocr and face=yunet and identity need packages that are not installed (rapidocr, |pipeline",
         ("prepare", str(tiny_set / "photos"), "references.root=new"): "(rapidocr, onnxruntime, cv2)|pipeline",
         ("references=off", "tables=sample"): "tables needs packages that are not installed (pypdfium2, |tables",
         ("search", "link_geometry"): "search needs packages that are not installed (optuna)|search",

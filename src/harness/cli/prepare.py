@@ -8,6 +8,7 @@ goes on.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from harness.base.texts import counted, listing
 from harness.cli.sets import compose_staging, open_store
@@ -39,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = compose_staging(arguments.overrides)
     name_shadows(config)
-    store, pipeline = open_store(config), build_pipeline(config)
+    # Labels are suggested for boxes, numbers and links: nobody is recognised.
+    store, pipeline = open_store(config), replace(build_pipeline(config), identity=None)
     pipeline.load()  # so that whatever is not installed is told before photos are copied
     added = copy_in(store, Path(arguments.path))
     counts = f"{len(added.new):,} new, {len(added.known):,} known, {len(added.unreadable):,} not readable"

@@ -55,6 +55,7 @@ class OnnxRecogniser(Recogniser):
 
     def opened(self) -> tuple[Any, str]:
         """The model and the name of its input."""
+        need("identity", "onnx", "onnxruntime")
         (model,) = self.models
         return _session(model.locate(), self.input_size)
 
@@ -110,7 +111,6 @@ class OnnxFile(OnnxRecogniser):
 @lru_cache(maxsize=2)
 def _session(path: Path, side: int) -> tuple[Any, str]:
     """An open model and the name of its input. Raises WeightsError where it is no model of a picture of this size."""
-    need("identity", "onnx", "onnxruntime")
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
