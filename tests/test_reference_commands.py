@@ -158,6 +158,7 @@ def test_scan_export_and_import(run_harness: RunHarness, work: Path, tiny_set: P
         "photos": 3,
         "new": [],
         "unreadable": [],
+        "damaged": [],
         "missing": [],
         "changed": [],
         "named": 5,

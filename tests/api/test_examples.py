@@ -123,7 +123,7 @@ def test_what_outside_code_imports_is_there_and_explained(name: str) -> None:
 
 def test_the_modules_for_outside_code_are_these() -> None:
     pipeline = [f"pipeline.{name}" for name in ("stages", "looks", "images", "weights")]
-    names = ("types", *pipeline, "scoring", "formats", "runs.plan", "testing")
+    names = ("types", *pipeline, "pipeline.identity.recognising", "scoring", "formats", "runs.plan", "testing")
     assert [f"harness.{name}" for name in names] == MODULES
 
 

@@ -103,7 +103,7 @@ def test_a_search_finds_verifies_and_proposes_and_an_overfit_is_caught(
     first = said("confirm", "low_bibs", code=1)
     assert first["peek"]["standing"] == "DOES NOT HOLD UP"
     assert first["peek"]["verdict"] == "REGRESSED"
-    assert first["peek"]["data"] == "13 photos of staging (holdout)"
+    assert first["peek"]["data"] == "13 photos of staging (holdout) and 23 people of staging (holdout)"
     assert first["peek"]["words"] == "a gated metric is worse there than with the base"
     assert first["peek"]["searched"]["gain"] > 0
     assert "held_out" not in first["peek"], "no score of the holdout is told"

@@ -56,9 +56,9 @@ class TestPhotos(TaskContract):
         self.given = (f"references.root={tiny_set}", "references=staging", "preset=fast", *QUICK, folder)
 
     def make(self) -> Task:
-        (task,) = tasks_of(*self.given)
-        assert task.name == "photos"
-        return task
+        photos, identity = tasks_of(*self.given)
+        assert [photos.name, identity.name] == ["photos", "identity"]
+        return photos
 
 
 def test_nothing_to_evaluate_is_refused_with_what_exists(harness: Harness, tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from harness.types import FaceScope
 
 #: The cluster of a face that is not enrolled.
 ALONE = -1
+#: A similarity that no two faces have, whatever hints add to it.
+_OUT_OF_REACH = 10.0
 
 
 def group_faces(
@@ -40,8 +42,9 @@ def group_faces(
     cannot = _pairs(references.cannot_link, rows, lambda group: combinations(group, 2))
     seconds = _seconds(photos)[faces.photo] if clustering.time_weight else np.full(len(faces), np.nan)
     constraints = Constraints(np.where(_excluded(photos, matched), ANY, faces.photo), must, cannot, _names(rows, faces))
+    least = min(threshold, _OUT_OF_REACH)  # without a stranger there is no threshold, and nobody is alike enough
     try:
-        found = clustering.cluster(faces.vectors, threshold, constraints, Hints(faces.numbers, seconds))
+        found = clustering.cluster(faces.vectors, least, constraints, Hints(faces.numbers, seconds))
     except ValueError as error:
         raise ReferenceSetError(f"{references.root / FaceIdentities.FILE_NAME}: {error}") from error
     return Grouped(np.where(faces.enrolled, found, ALONE), must, cannot)

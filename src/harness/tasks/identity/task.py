@@ -77,7 +77,7 @@ class IdentityTask:
 
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Gather who is where, search, and count what comes back."""
-        photos, failed_photos = self.photos.predicted(quiet)
+        photos, _ = self.photos.predicted(quiet)  # those that failed make the task of photos incomplete
         selfies, failed = self.selfies()
         evidence = self.evidence(self.photos.references, photos, selfies)
         search = Search(evidence, self.recogniser.gallery)
@@ -87,7 +87,6 @@ class IdentityTask:
         matched, clustering = match_faces(seen, self.photos.scoring), self.recogniser.clustering
         grouped = group_faces(evidence, seen, matched, self.photos.references, clustering, operating.whole)
         scores = score(search, operating, points, grouped)
-        failed += [FailedItem(item.photo.sha256, item.photo.name, item.reason) for item in failed_photos]
 
         def show(showing: Showing) -> Shown:
             return show_identity(showing, seen, evidence, scores, grouped.clusters, read_photo)
