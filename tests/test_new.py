@@ -68,11 +68,12 @@ def test_what_is_written_is_what_the_commands_use(harness: Harness, tmp_path: Pa
     _formats.cache_clear()  # a new process, as every command is, has nothing to forget
     imported = harness("import", "--format", NAMES["format"], "labels.csv")
     assert "Imported 4 photos, 4 bibs" in imported.out, imported.err
-    chosen = [f"{stage}={NAMES[stage]}" for stage in ("bib", "face", "link")]
+    chosen = [f"{stage}={NAMES[stage]}" for stage in ("bib", "face", "link", "identity")]
     on = ("references=staging", "references.split=full", f"scoring={NAMES['scorecard']}")
     run = harness(*on, *chosen, f"task={NAMES['task']}")
     assert run.code == 0, run.err
-    assert "4 photos of staging (full) and 6 numbers of our_task" in run.out
+    assert "4 photos of staging (full) and " in run.out
+    assert " and 6 numbers of our_task" in run.out
     assert "  F1                  100.0%" in run.out, run.out  # of bib detection: every plate is found
     assert "Faces found, by company" in run.out
     assert "  accuracy             66.7%" in run.out

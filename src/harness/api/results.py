@@ -104,7 +104,7 @@ class Run:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The photos (or tables, or samples) one by one: `id`, `name`, `counts` of each scorecard, and for a photo
+        """The photos (or people, tables, samples) one by one: `id`, `name`, `counts` of each scorecard, and for a photo
         `photo` with what was expected, read and predicted."""
         return tuple(item for task in self.kept.tasks.values() for item in task.items)
 

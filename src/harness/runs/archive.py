@@ -40,6 +40,8 @@ from harness.types import PhotoPrediction
 RUN_FILE = "run.json"
 #: What the task that evaluates photos is called.
 PHOTOS = "photos"
+#: And the one that evaluates who finds theirs.
+IDENTITY = "identity"
 
 #: Scorecard -> count -> how many.
 Counts = Mapping[str, Mapping[str, Count]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates, TaskRun
+from harness.runs.archive import IDENTITY, PHOTOS, BenchmarkRun, ItemRates, TaskRun
 from harness.runs.gate import UNCHANGED, Gate, Judgement, MetricVerdict, Rule, Verdict, all_proven
 from harness.scoring.cards import Sides
 from harness.scoring.pairing import ALPHA, PairedRate, groups_wanted, judge_together, paired_left_out, paired_rates
@@ -49,7 +49,8 @@ def judge(
     verdict = next((v for v in order if v in verdicts), Verdict.CANNOT_TELL)
     nothing = () if verdicts - {None} else ("no metric is gated",)
     proven = not unmeasured and not new and all_proven(metrics)
-    return Judgement(verdict, (*unmeasured, *new, *nothing), metrics, proven=proven)
+    left_out = _not_judged(candidate, baseline)
+    return Judgement(verdict, (*unmeasured, *new, *nothing, *left_out), metrics, proven=proven)
 
 
 def paired(candidate: BenchmarkRun, baseline: BenchmarkRun) -> dict[str, PairedRate]:
@@ -228,7 +229,7 @@ def _new(rules: Mapping[str, Rule], candidate: BenchmarkRun, baseline: Benchmark
 def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
     """The tasks that the baseline has and the candidate has not, and likewise the scorecards that are shown. One that
     is only logged, such as that of a single method of tables, may come and go."""
-    for name in sorted(baseline.tasks.keys() - candidate.tasks.keys()):
+    for name in sorted(baseline.tasks.keys() - candidate.tasks.keys() - _not_predicted(candidate)):
         yield f"no {name} scorecard, which the baseline has"
     for name in sorted(baseline.tasks.keys() & candidate.tasks.keys()):
         for card, counted in sorted(baseline.tasks[name].cards.items()):
@@ -236,13 +237,26 @@ def _missing(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
                 yield f"no {card} scorecard, which the baseline has"
 
 
+def _not_predicted(candidate: BenchmarkRun) -> set[str]:
+    """The tasks that a run cannot have: predictions from a file say where faces are, and not whose."""
+    return {IDENTITY} if candidate.metadata.config.get("pipeline") == "file" else set()
+
+
+def _not_judged(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
+    """What the baseline has and the run cannot have."""
+    for name in sorted((baseline.tasks.keys() - candidate.tasks.keys()) & _not_predicted(candidate)):
+        yield f"{name} is not judged: predictions from a file recognise nobody"
+
+
 def _differences(candidate: BenchmarkRun, baseline: BenchmarkRun) -> Iterator[str]:
     """What makes two runs incomparable, in words."""
     ours, theirs = candidate.metadata, baseline.metadata
     shared = sorted(candidate.tasks.keys() & baseline.tasks.keys())
-    for name in shared:
+    known: set[tuple[str, str]] = set()
+    for name in sorted(shared, key=lambda name: (name != PHOTOS, name)):  # others may be on the same photos
         before, after = baseline.tasks[name].data, candidate.tasks[name].data
-        if before.digest != after.digest:
+        if before.digest != after.digest and (before.digest, after.digest) not in known:
+            known.add((before.digest, after.digest))
             what = "data" if name == PHOTOS else name
             told = [f"{data} {data.digest[:12]}" for data in (before, after)]
             yield f"{what}: the baseline is on {told[0]}, this run on {told[1]}"

@@ -19,7 +19,7 @@ from harness.base.errors import PhotoError
 from harness.pipeline.identity.recognising import Recogniser
 from harness.references.photos import open_photo, read_photo
 from harness.references.sets import ReferenceSet
-from harness.runs.archive import FailedItem, Item, TaskData, TaskRun, item_rows
+from harness.runs.archive import IDENTITY, FailedItem, Item, TaskData, TaskRun, item_rows
 from harness.runs.plan import Show, Showing, Shown, TaskResult
 from harness.scoring import Declaration, intervals
 from harness.scoring.people import Evidence
@@ -34,8 +34,6 @@ from harness.tasks.identity.selfies import selfie_face
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.tasks.photos.task import PhotosTask
 from harness.types import Split
-
-IDENTITY = "identity"
 
 
 @dataclass(frozen=True)
