@@ -23,11 +23,16 @@ SUITES = {
     "scoring": ("matching", "fuzzy_tables", "table_similarity", "text", "clusters", "uncertainty"),
     "grading": ("grading",),
     "identity": ("identity",),
+    "reads": ("reads",),
     "references": ("references",),
+    "large": ("large",),
     "confidence": ("confidence",),
     "tracking": ("tracking",),
+    "warm": ("warm",),
     "labeling": ("labeling", "labeling_browser"),
+    "explorer": ("explorer", "run_pages"),
     "search": ("search",),
+    "scale": ("scale",),
 }
 
 

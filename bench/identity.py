@@ -5,7 +5,9 @@
 library that it stands on, and beside faiss-cpu where that is installed. *Clusters* are compared with scipy's average
 link on 5,000 faces, of which all pairs still fit into memory, cut at the same threshold: the result has to be the same.
 Of 100,000 faces, three a photo, the limits are seconds of both cores together, which is at least what a clock on the
-wall shows on two idle cores, and memory of a process that does nothing else.
+wall shows on two idle cores, and memory of a process that does nothing else. *Scorecards* are those of 20,000 photos
+with 60,000 faces of 3,000 runners: memory has to be about that of a quarter of the photos, and seconds are told beside
+the bare products of all queries with all faces, which the four of them cannot do without.
 
     scripts/bench identity
 """
@@ -40,12 +42,16 @@ from harness.pipeline.identity.searching import Gallery
 from harness.pipeline.looks import Look
 from harness.scoring.boxes import Ints
 from harness.scoring.clusters import score_clusters
-from harness.scoring.people import Vectors
+from harness.scoring.people import Appearances, Evidence, Faces, Person, Photos, Queries, Vectors
+from harness.scoring.searching import Search, operate
+from harness.scoring.selfies import FPIRS
+from harness.tasks.identity.scores import Grouped, score
 from harness.testing import Picture, draw_runners
 
 FACES, FEWER, DIMENSIONS, A_PERSON, A_PHOTO = 100_000, 5_000, 128, 20, 3
 FOUND, THRESHOLD = 10, 0.4
 SECONDS_LIMIT, MEGABYTES_LIMIT = 60.0, 2000.0
+PHOTOS, MEMORY_GROWTH, FLOOR_LIMIT = 20_000, 2.0, 30.0
 CLUSTERING = Clustering(neighbours=64, number_weight=0.0, time_weight=0.0, seconds_apart=60.0)
 
 
@@ -60,7 +66,14 @@ def make_faces(faces: int, seed: int = 0) -> tuple[Vectors, Ints]:
 
 def measure() -> list[dict[str, Any]]:
     """All cases."""
-    return [*_stage("sface"), *_stage("arcface"), *_search(), *_few_clusters(), *_many_clusters()]
+    return [
+        *_stage("sface"),
+        *_stage("arcface"),
+        *_search(),
+        *_few_clusters(),
+        *_many_clusters(),
+        *_many_photos(),
+    ]
 
 
 def _stage(choice: str) -> list[dict[str, Any]]:
@@ -144,8 +157,7 @@ def _few_clusters() -> list[dict[str, Any]]:
 
 
 def _many_clusters() -> list[dict[str, Any]]:
-    done = subprocess.run([sys.executable, "-m", "bench.identity", "child"], check=True, stdout=subprocess.PIPE)
-    told = json.loads(done.stdout)
+    told = _in_child("clusters")
     assert told["bcubed_f1"] > 0.95, told
     memory = row("clusters of 100,000 faces: memory", told["megabytes"], "limit", MEGABYTES_LIMIT, 1)
     return [
@@ -154,25 +166,102 @@ def _many_clusters() -> list[dict[str, Any]]:
     ]
 
 
-def _child() -> dict[str, float]:
+def _many_photos() -> list[dict[str, Any]]:
+    many, fewer = _in_child("scorecards", PHOTOS), _in_child("scorecards", PHOTOS // 4)
+    memory = row(
+        "scorecards of 20,000 photos: memory", many["megabytes"], "of 5,000", fewer["megabytes"], 1 / MEMORY_GROWTH
+    )
+    seconds = row("scorecards of 20,000 photos", many["seconds"], "bare products", many["floor"], 1 / FLOOR_LIMIT)
+    return [{**memory, "unit": "M"}, seconds]
+
+
+def _in_child(*what: object) -> dict[str, float]:
+    """What a process of its own measures."""
+    command = [sys.executable, "-m", "bench.identity", *map(str, what)]
+    told: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return told
+
+
+def _clusters() -> dict[str, float]:
     """Cluster the large set in this process."""
     vectors, person = make_faces(FACES)
     constraints = Constraints(np.random.default_rng(1).permutation(FACES) // A_PHOTO)
     start, wall = time.process_time(), time.perf_counter()
     clusters = CLUSTERING.cluster(vectors, THRESHOLD, constraints)
     seconds, wall_seconds = time.process_time() - start, time.perf_counter() - wall
-    # Not ru_maxrss: a child takes over the peak of the process that started it.
-    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     return {
         "seconds": seconds,
         "wall_seconds": wall_seconds,
-        "megabytes": int(peak.split()[1]) / 1024,
+        "megabytes": _peak(),
         "bcubed_f1": score_clusters(person, clusters).bcubed_f1,
     }
 
 
+def _scorecards(photos: int) -> dict[str, float]:
+    """Search, compare and group the faces of so many photos in this process."""
+    evidence = make_evidence(photos)
+    queries, faces = (each.vectors.astype(np.float64) for each in (evidence.queries, evidence.faces))
+    start = time.process_time()
+    for first in range(0, len(queries), 50):
+        queries[first : first + 50] @ faces.T
+    floor = time.process_time() - start
+    del queries, faces
+    start, search = time.process_time(), Search(evidence)
+    points = operate(search, tuple(FPIRS))
+    empty = np.empty((0, 2), dtype=np.int64)
+    score(search, points[0], points, Grouped(evidence.faces.person, empty, empty))
+    return {"seconds": time.process_time() - start, "floor": floor, "megabytes": _peak()}
+
+
+def make_evidence(photos: int) -> Evidence:
+    """Photos with three runners each, whose numbers are read in seven of ten, and a selfie of every runner."""
+    rng = np.random.default_rng(0)
+    count, people = A_PHOTO * photos, photos * A_PHOTO // A_PERSON
+    vectors, person = make_faces(count)
+    photo = np.repeat(np.arange(photos), A_PHOTO)
+    _, once = np.unique(person * photos + photo, return_index=True)  # nobody is in a photo twice
+    once.sort()
+    vectors, person, photo = vectors[once], person[once], photo[once]
+    everywhere, read = np.ones(len(once), dtype=bool), rng.random(len(once)) < 0.7
+    numbers = tuple(str(who) if there else None for who, there in zip(person.tolist(), read, strict=True))
+    found: list[set[str]] = [set() for _ in range(photos)]
+    for where, number in zip(photo.tolist(), numbers, strict=True):
+        found[where] |= {number} if number else set()
+    said = np.ones(photos, dtype=bool)
+    _, selfies = np.unique(person, return_index=True)
+    none = np.zeros(people, dtype=np.int64)
+    away = np.full(len(selfies), -1)
+    noisy = vectors[selfies] + 0.05 * rng.normal(size=(len(selfies), DIMENSIONS)).astype(np.float32)
+    noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
+    return Evidence(
+        people=tuple(Person(str(who), numbers=(str(who),), group=str(who // 30)) for who in range(people)),
+        photos=Photos(tuple(map(str, range(photos))), said, said, tuple(map(frozenset, found))),
+        faces=Faces(vectors, photo, person, everywhere, np.full(len(once), 40.0), read, numbers),
+        appearances=Appearances(
+            person,
+            photo,
+            everywhere,
+            np.arange(len(once)),
+            everywhere,
+            everywhere,
+            read,
+            ~everywhere,
+            np.full(len(once), 40.0),
+        ),
+        queries=Queries(noisy, person[selfies], away, away, none, none),
+    )
+
+
+def _peak() -> float:
+    """Megabytes. Not ru_maxrss: a child takes over the peak of the process that started it."""
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) / 1024
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["child"]:
-        print(json.dumps(_child()))
+    if sys.argv[1:] == ["clusters"]:
+        print(json.dumps(_clusters()))
+    elif sys.argv[1:2] == ["scorecards"]:
+        print(json.dumps(_scorecards(int(sys.argv[2]))))
     else:
         show(measure())

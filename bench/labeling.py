@@ -23,6 +23,7 @@ from fastapi.testclient import TestClient
 from bench.measure import row, show
 from bench.references import PHOTOS, make
 from harness.config import build_finder, compose
+from harness.exploring.opened import OpenedRuns
 from harness.labeling.access import Access
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
@@ -33,6 +34,7 @@ from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.files import write_file
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
+from harness.runs.gate import Gate
 from harness.scoring.detection import Thresholds
 from harness.tracking.store import LocalStore
 
@@ -76,11 +78,12 @@ def measure() -> list[dict[str, Any]]:
         hashes = make(root)
         make_suggestions(root, hashes)
         source = StagingSource(LabelStore(root))
-        history = RunHistory(LocalStore(str(root / "mlruns"), "bench"), source, Thresholds(0.5, 0.5))
+        store = LocalStore(str(root / "mlruns"), "bench")
+        history = RunHistory(store, source, Thresholds(0.5, 0.5))
         linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
         search = PhotoSearch(source, lambda: build_finder(compose()))
         start = time.process_time()
-        app = make_app(Context(source, linker, history, search), Access())
+        app = make_app(Context(source, linker, history, search, OpenedRuns(store, Gate(strict=False))), Access())
         started = time.process_time() - start
         gc.freeze()  # as the server does
         client = TestClient(app, base_url="http://127.0.0.1:8600")

@@ -52,7 +52,7 @@ TARGETS = {
         ("references/store.py", "references/files.py"),
         tuple(f"references/test_{name}.py" for name in _REFERENCES),
     ),
-    "cache": Target(("pipeline/cache.py",), ("pipeline/test_cache.py",)),
+    "cache": Target(("pipeline/cache/local.py", "pipeline/cache/values.py"), ("pipeline/test_cache.py",)),
 }
 
 

@@ -3,7 +3,8 @@
 FOLDER is where both sets lie, photos with their `.mat` files beside them, as published. Labels are corrected first: one
 number of set 2 has two digits swapped, and one bib shows a zero that its label lacks. Photos that show a bib without a
 label are left out; of those whose other labels were checked, the faces stay. `--drawn` pastes drawn bibs over the
-labelled ones instead, with letters or a single digit, and compares with what the OCR's own text has right.
+labelled ones instead, with letters or a single digit, and compares with what the OCR's own text has right. `--steps`
+moves `bib.long_side` by up to 32 pixels, and `--seconds` measures CPU seconds instead.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import harness
-from bench import drawn_bibs
+from bench import drawn_bibs, race_steps
 from harness.formats.rbnr import read_set
 from harness.references.files import BibLabels
 from harness.references.importing import ImportedPhoto, ImportedSet, import_set
 from harness.references.store import LabelStore
 
+SETS = (1, 2)
 PRESETS = ("plain", "fast", "balanced", "best")
 #: Photo -> the number as labelled, and as the bib shows it.
 CORRECTED = {"set2_31": ("80653", "80635"), "set2_50": ("891", "0891")}
@@ -34,6 +37,7 @@ SETTINGS = (
     "references.split=full",
     "bib.plate.widen=1",
     "bib.plate.heighten=1",
+    "bib.plate.least_width=0",
     "scoring.bib_iou=0.3",
     "scoring.face_iou=0.3",
 )
@@ -47,16 +51,28 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("overrides", nargs="*", help="such as bib_format=digits, for every run")
     parser.add_argument("--presets", nargs="+", default=PRESETS)
     parser.add_argument("--drawn", action="store_true", help="drawn letter and single-digit bibs")
+    parser.add_argument("--seed", type=int, default=drawn_bibs.SEED, help="of the drawn bibs")
+    parser.add_argument("--steps", action="store_true", help="F1 with bib.long_side 16 and 32 pixels more and less")
+    parser.add_argument("--seconds", action="store_true", help="CPU seconds a photo, all presets on one photo in turn")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         if given.drawn:
-            return drawn_bibs.show(list(_photos(given.folder, 1)), given.presets, given.overrides)
-        for number in (1, 2):
-            root = Path(folder) / f"set{number}"
-            import_set(LabelStore(root), ImportedSet(tuple(_photos(given.folder, number))))
-            for preset in given.presets:
-                _show(number, preset, (f"references.root={root}", f"tracking.root={folder}/mlruns", *given.overrides))
+            return drawn_bibs.show(list(_photos(given.folder, 1)), given.presets, given.overrides, given.seed)
+        if given.seconds:
+            paths = [photo.path for number in SETS for photo in _photos(given.folder, number)]
+            return race_steps.seconds(paths, given.presets, given.overrides)
+        roots = {number: _imported(Path(folder) / f"set{number}", given.folder, number) for number in SETS}
+        where = (*SETTINGS, f"tracking.root={folder}/mlruns", *given.overrides)
+        if given.steps:
+            return race_steps.steps(list(roots.values()), given.presets, where)
+        for number, preset in product(SETS, given.presets):
+            _show(number, preset, (*where, f"references.root={roots[number]}"))
     return 0
+
+
+def _imported(root: Path, folder: Path, number: int) -> Path:
+    import_set(LabelStore(root), ImportedSet(tuple(_photos(folder, number))))
+    return root
 
 
 def _photos(folder: Path, number: int) -> Iterator[ImportedPhoto]:
@@ -84,7 +100,7 @@ def _corrected(photo: ImportedPhoto) -> BibLabels:
 
 
 def _show(number: int, preset: str, overrides: Sequence[str]) -> None:
-    run = harness.run(f"preset={preset}", *SETTINGS, *overrides)
+    run = harness.run(f"preset={preset}", *overrides)
     told = []
     for name in SHOWN:
         interval = run.intervals.get(name)

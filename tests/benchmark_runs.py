@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.runs.archive import BenchmarkRun, FailedItem, Item, PhotoDetail, RunMetadata, TaskData, TaskRun
+from harness.runs.archive import BenchmarkRun, RunMetadata, TaskData, TaskRun
 from harness.runs.gate import Gate, Rule, RuleChange
+from harness.runs.items import FailedItem, Item, PhotoDetail
 from harness.scoring import FaceScorecard, NumberScorecard
 from harness.scoring.cards import Count, Counted, Declaration, Rate
 

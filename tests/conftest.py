@@ -24,7 +24,8 @@ from harness.references.files import (
     PhotoIndex,
     write_file,
 )
-from tests.servers import postgres, postgres_programs
+from tests.exploring.scored import Scored, score_two
+from tests.servers import postgres, postgres_programs, s3_server
 
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 480, 860
@@ -49,7 +50,7 @@ RunHarness = Callable[..., subprocess.CompletedProcess[str]]
 
 
 #: Fixtures that start a server.
-SERVERS = {"database", "server_uri"}
+SERVERS = {"database", "server_uri", "s3_environment", "cluster"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -129,6 +130,13 @@ def tiny_set(_tiny_set: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(_tiny_set, tmp_path / "set"))
 
 
+@pytest.fixture(scope="session")
+def scored(_tiny_set: Path, tmp_path_factory: pytest.TempPathFactory) -> Scored:
+    """Two runs to look at: a baseline that is right in everything, and one that is not. Nobody changes them."""
+    folder = tmp_path_factory.mktemp("explored")
+    return score_two(Path(shutil.copytree(_tiny_set, folder / "set")), folder / "mlruns")
+
+
 @pytest.fixture
 def run_harness(tmp_path: Path) -> RunHarness:
     """`python -m harness ...` in an empty folder, as a user would start it."""
@@ -158,6 +166,27 @@ def database() -> Iterator[str]:
         pytest.skip("needs PostgreSQL; scripts/test installs it where it can")
     with postgres(programs) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def s3_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """What a client of an S3 server of its own needs in its environment; the server has a bucket called `race`."""
+    with s3_server(tmp_path_factory.mktemp("s3")) as environment:
+        make = "import s3fs; s3fs.S3FileSystem().mkdir('race')"
+        subprocess.run([sys.executable, "-c", make], env={**os.environ, **environment}, check=True, timeout=120)
+        yield environment
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """The address of a Ray cluster of this process, on loopback."""
+    from harness.tasks.photos.on_ray import connect
+
+    connect("local", 2)
+    import ray
+
+    yield str(ray.get_runtime_context().gcs_address)
+    ray.shutdown()
 
 
 @pytest.fixture(scope="session")

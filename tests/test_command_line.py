@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from mlflow.entities import Run
 
+from harness.base.errors import HarnessError
+from harness.evaluate import make_report
+from harness.tracking.finding import list_runs
 from harness.tracking.store import LocalStore
-from tests.conftest import QUICK, RunHarness
+from tests.conftest import QUICK, Harness, RunHarness
 
 HEAVY = {
     *("mlflow", "cv2", "onnxruntime", "optuna", "mcp", "hydra", "numpy", "pydantic"),
@@ -50,9 +55,9 @@ def test_help_covers_both_halves_and_imports_nothing_heavy() -> None:
         (["face.threshold=abc"], "face.threshold: Input should be a valid number"),
         (["references.root=/does/not/exist"], "references.root: no reference set at /does/not/exist"),
         (["-m", "preset=nope,fast"], "preset=nope: no such choice"),
-        (["nonsense"], "invalid choice: 'nonsense'"),
+        (["nonsense"], r"nonsense: no such command \(harness --help lists them all\)"),
         (["mlflow"], "no runs in .* yet"),
-        (["mlflow", "tracking.rot=x"], "tracking.rot: no such key; tracking has: experiment, root"),
+        (["mlflow", "tracking.rot=x"], "tracking.rot: no such key; tracking has: experiment, patience, root"),
     ],
 )
 def test_a_mistake_is_told_briefly_and_leaves_nothing_behind(
@@ -127,6 +132,52 @@ def test_a_sweep_is_flat_runs_and_an_overview(run_harness: RunHarness, work: Pat
     assert "mlflow.parentRunId" not in runs[0].data.tags
 
 
+def test_of_a_sweep_the_best_and_the_worst_run_have_a_report_and_others_get_theirs_when_asked(
+    harness: Harness, tmp_path: Path, empty_store: Path
+) -> None:
+    """The three runs are equally good, so that one is both the best and the worst."""
+    shutil.copytree(empty_store, tmp_path / "mlruns")
+    confidence = ("references=off", "confidence=sample")
+    swept = harness("-m", *confidence, "seed=0,1,2")
+    assert swept.code == 0, swept.err
+    assert "Reports are made of the best run and of the worst" in swept.out
+    first, second, third = sorted(stored_runs(tmp_path), key=lambda run: run.info.start_time)
+    reports = {
+        run.info.run_id: Path(unquote(urlsplit(run.info.artifact_uri).path)) / "report.html"
+        for run in stored_runs(tmp_path)
+    }
+    assert [run_id for run_id, report in reports.items() if report.exists()] == [first.info.run_id]
+    store = LocalStore("mlruns", "harness").open()
+    make_report(store, second.info.run_id)
+    assert "seed=1" in reports[second.info.run_id].read_text()
+    reused = harness(*confidence, "seed=2")
+    assert "Nothing has changed since this run was made" in reused.out
+    assert reports[third.info.run_id].exists(), "a run by itself has a report, also where a sweep made it without"
+    never = harness(*confidence, "seed=3", "report.make=off")
+    assert never.code == 0
+    assert sum(path.name == "report.html" for path in (tmp_path / "mlruns" / "artifacts" / "harness").rglob("*")) == 3
+
+
+def test_a_report_is_not_made_of_a_run_that_would_be_another_by_now(
+    harness: Harness, tmp_path: Path, empty_store: Path
+) -> None:
+    shutil.copytree(empty_store, tmp_path / "mlruns")
+    assert harness("references=off", "confidence=sample", "report.make=off").code == 0
+    (run,) = stored_runs(tmp_path)
+    store = LocalStore("mlruns", "harness").open()
+    config = Path(unquote(urlsplit(run.info.artifact_uri).path)) / "config.yaml"
+    config.write_text(config.read_text().replace("seed: 0", "seed: 7"))
+    with pytest.raises(HarnessError, match="its photos, labels, models or code have changed since"):
+        make_report(store, run.info.run_id)
+
+
+@pytest.mark.parametrize("wrong", ["timing=often", "report.make=often"])
+def test_what_is_made_when_has_three_answers(harness: Harness, wrong: str) -> None:
+    done = harness("references=off", "confidence=sample", wrong)
+    assert done.code != 0
+    assert f"{wrong}: expected one of auto, on, off" in done.err
+
+
 @pytest.mark.slow
 def test_a_failing_job_does_not_stop_the_sweep(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
     done = run_harness(
@@ -152,7 +203,8 @@ def test_ctrl_c_ends_the_run_as_killed(tmp_path: Path, tiny_set: Path) -> None:
     work.mkdir()
     process = subprocess.Popen(command, cwd=work, stderr=subprocess.PIPE, text=True, preexec_fn=listen_to_ctrl_c)
     deadline = time.monotonic() + 300
-    while not stored_runs(work):
+    store = LocalStore(str(work / "mlruns"), "harness")
+    while not (store.exists and list_runs(store.open(), limit=1)):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.2)

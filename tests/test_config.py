@@ -28,8 +28,9 @@ def test_a_group_file_lists_every_field_of_its_class(path: Path) -> None:
 
 @pytest.mark.parametrize("path", GROUP_FILES, ids=lambda path: f"{path.parent.name}={path.stem}")
 def test_every_choice_builds(path: Path) -> None:
-    # What nobody can choose for the user: which photos to look at, and a pattern of their own.
+    # What nobody can choose for the user: which photos to look at, a pattern of their own, and where machines meet.
     needed = {"references": ["tables=sample"], "bib_format": ["bib_format.pattern='[A-F][0-9]{4}'"]}
+    needed["cache"] = ["cache.uri=/mnt/race"] if path.stem == "shared" else []
     build(compose([f"{path.parent.name}={path.stem}", *needed.get(path.parent.name, [])]))
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.__main__ import INTERRUPTED
 from harness.base import errors
 from harness.base.errors import HarnessError
+from harness.base.signals import EndedError, interrupted_code
 from harness.cli import COMMANDS
 from harness.cli.help import config_groups
 
@@ -31,7 +31,12 @@ def test_every_config_group_and_choice_is_documented(group: str) -> None:
 
 def test_every_exit_code_is_documented() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, HarnessError)]
-    for code in {kind.exit_code for kind in kinds} | {0, INTERRUPTED}:
+    for code in {kind.exit_code for kind in kinds} | {
+        0,
+        interrupted_code(KeyboardInterrupt()),
+        interrupted_code(EndedError(15)),
+        interrupted_code(EndedError(1)),
+    }:
         assert re.search(rf"^\| {code} \|", COMMANDS_PAGE, re.MULTILINE)
 
 

@@ -31,11 +31,13 @@ DISTRIBUTIONS = {
     "camelot": "camelot-py",
     "cv2": "opencv-python-headless",
     "hydra": "hydra-core",
+    "hydra_plugins.hydra_ray_launcher": "hydra-ray-launcher",
+    "hydra_plugins.hydra_submitit_launcher": "hydra-submitit-launcher",
     "psycopg2": "psycopg2-binary",
     "yaml": "pyyaml",
 }
-#: Modules that always come with a package that is declared: MLflow, and FastAPI.
-BROUGHT = {"sqlalchemy", "starlette"}
+#: Modules that always come with a package that is declared: MLflow, FastAPI, and the launcher of joblib.
+BROUGHT = {"joblib", "sqlalchemy", "starlette"}
 #: Only `harness.testing` and the tests that `harness new` writes import it: whoever runs tests has it.
 FOR_TESTS = {"pytest"}
 

@@ -23,7 +23,8 @@ from harness.formats import formats
 from harness.runs.records import plan_code, run_key, run_tags
 from harness.search.experiment import Experiment
 from harness.search.searchable import check_experiment, trial_config
-from harness.tracking.catalog import list_runs, load_run
+from harness.tracking.catalog import load_run
+from harness.tracking.finding import list_runs
 from harness.tracking.store import LocalStore
 from tests.conftest import ROOT, Harness
 
@@ -90,7 +91,7 @@ class TestPresets:
         told = harness("--cfg", "job", "preset=best", "face=mine")
         shown = yaml.safe_load(told.out)
         assert shown["face"] == {"_target_": "my_faces.MyFaces", "height": 0.1, "threshold": 0.5}
-        assert shown["bib"]["torso_faces"] == [96, 128]
+        assert shown["bib"]["torso_faces"] == [96, 128, 192]
         part = harness("--cfg", "job", "--package", "face", "preset=best", "face=mine")
         assert part.out.splitlines()[0] == "# @package face"
         assert yaml.safe_load(harness("--cfg", "hydra").out)["hydra"]["job"]["name"] == "harness"

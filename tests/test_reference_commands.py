@@ -180,10 +180,10 @@ def test_scan_export_and_import(run_harness: RunHarness, work: Path, tiny_set: P
         (["freeze"], 2, "--name"),
         (["freeze", "--name", "v1"], 1, "no reference set"),
         (["import", "--format", "coco", "nowhere"], 2, "nowhere: no such file or folder"),
-        (["import", "--format", "xml", "."], 2, "invalid choice: 'xml'"),
+        (["import", "--format", "xml", "."], 2, "import: --format xml: expected one of "),
         (["prepare", "nowhere"], 2, "nowhere: no such file or folder"),
         (["export", "--format", "coco", "out"], 1, "no reference set"),
-        (["stats", "--jsn"], 2, "unrecognized arguments: --jsn"),
+        (["stats", "--jsn"], 2, "stats: --jsn: no such option; did you mean --json?"),
         (["references=frozen", "references.name=v9"], 1, "references.name: no frozen set v9"),
     ],
 )

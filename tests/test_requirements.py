@@ -10,9 +10,10 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-FILES = ("run", "test", "uv")
-#: The extras that `scripts/run` installs.
+FILES = ("run", "scale", "test", "uv")
+#: The extras that `scripts/run` installs, and those that go beyond one machine.
 EVERYTHING = ("all", "heic", "insightface", "postgres", "checkout")
+BEYOND = ("shared", "ray", "submitit")
 
 
 def pins(name: str) -> dict[str, list[str]]:
@@ -33,7 +34,10 @@ def declared(*extras: str) -> list[Requirement]:
     return declared(*extras, *others) if others else [one for one in asked if one.name != project["name"]]
 
 
-@pytest.mark.parametrize(("name", "extras"), [("run", EVERYTHING), ("test", (*EVERYTHING, "test"))])
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [("run", EVERYTHING), ("scale", (*EVERYTHING, *BEYOND)), ("test", (*EVERYTHING, *BEYOND, "test"))],
+)
 def test_every_declared_package_is_pinned_within_its_range(name: str, extras: tuple[str, ...]) -> None:
     pinned = pins(name)
     for requirement in declared(*extras):
@@ -43,8 +47,9 @@ def test_every_declared_package_is_pinned_within_its_range(name: str, extras: tu
 
 
 def test_what_tests_run_on_is_what_users_run() -> None:
-    tested = pins("test")
-    assert {name: tested.get(name) for name in pins("run")} == pins("run")
+    tested, beyond = pins("test"), pins("scale")
+    assert {name: tested.get(name) for name in beyond} == beyond
+    assert {name: beyond.get(name) for name in pins("run")} == pins("run")
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -108,7 +108,9 @@ def _summary(run: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def project(tmp_path: Path, tiny_set: Path, empty_store: Path) -> Project:
+def project(tmp_path: Path, tiny_set: Path, empty_store: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    # Python takes a module that was compiled in the same second, from as many bytes, for the same.
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
     made = Project(tmp_path / "mine", Place(tmp_path / "nowhere", tmp_path / "site"))
     made.installed.install("acme", "1.0", ACME)
     made.installed.install("acme-core", "1.0", {"acme_core.py": "UNIT = 1.0"})
@@ -217,6 +219,7 @@ def forget_what_was_loaded(*modules: str) -> None:
     loaded._FIRST_SEEN.clear()
     distributions._installed.cache_clear()
     looks._IDENTITIES.clear()
+    looks._WHOLE.clear()
 
 
 def test_a_search_goes_on_only_with_the_code_and_the_config_that_it_began_with(

@@ -7,12 +7,13 @@ import sys
 
 from harness.base.conf import take_config_dir
 from harness.base.errors import HarnessError
-
-INTERRUPTED = 130
+from harness.base.garbage import importing, own_process
+from harness.base.signals import interrupted_code
 
 
 def main() -> None:
     """Run the command line and end the process with the exit code that it deserves."""
+    own_process()
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()
@@ -22,8 +23,13 @@ def main() -> None:
     sys.exit(code)
 
 
+def _is_word(argument: str) -> bool:
+    return argument.replace("-", "").isalnum() and not argument.startswith("-")
+
+
 def run(arguments: list[str]) -> int:
-    """A first argument that is a plain word is a command; anything else is a run. Returns the exit code.
+    """A first argument that is a plain word is a command, and so is one with overrides before it; anything else is a
+    run. Returns the exit code.
 
     `--config-dir DIR` may stand anywhere and is for all of them.
     """
@@ -34,20 +40,29 @@ def run(arguments: list[str]) -> int:
 
             print(overview())
             return 0
-        if arguments and arguments[0].replace("-", "").isalnum() and not arguments[0].startswith("-"):
-            from harness.cli import run_command
+        if arguments and arguments[0] in ("-V", "--version"):
+            import harness
 
-            return run_command(arguments)
-        from harness.app import run_app
+            print(f"harness {harness.__version__}")
+            return 0
+        if any(_is_word(argument) for argument in arguments):
+            from harness.cli import COMMANDS, run_command
+            from harness.cli.parsing import command_first
+
+            words = command_first(arguments, [command.NAME for command in COMMANDS])
+            if _is_word(words[0]):
+                return run_command(words)
+        with importing():
+            from harness.app import run_app
 
         return run_app(arguments)
     except HarnessError as error:
         if not error.shown:
             print(f"harness: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("harness: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as error:
+        print(f"harness: {str(error) or 'interrupted'}", file=sys.stderr)
+        return interrupted_code(error)
 
 
 if __name__ == "__main__":

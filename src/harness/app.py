@@ -9,17 +9,23 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import _run_app, get_args_parser
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.base.errors import ConfigError, HarnessError
+from harness.base.errors import ConfigError, CrashError, HarnessError
+from harness.base.garbage import importing
+from harness.base.loopback import keep_ray_here
+from harness.base.signals import ended_by_signals
 from harness.base.texts import COMMAND
 from harness.composition import Loader
 from harness.config import build, compose, instantiate, open_overrides, shadow_lines
@@ -27,6 +33,14 @@ from harness.explaining import explain
 from harness.showing import in_name, run_and_show, store_words
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
+#: The folder in that of a sweep with a file for each job that has ended.
+_ENDED = "ended"
+#: How `hydra/launcher=ray` starts Ray, without its dashboard, and how it joins one: with no wish for its memory.
+_START_RAY = (
+    "++hydra.launcher.ray.init.include_dashboard=false",
+    "++hydra.launcher.ray.init._node_ip_address=127.0.0.1",
+)
+_JOIN_RAY = ("++hydra.launcher.ray.init.object_store_memory=null",)
 
 
 def run_app(arguments: Sequence[str]) -> int:
@@ -57,19 +71,68 @@ def _run_once(arguments: Sequence[str]) -> None:
 def _sweep(arguments: Sequence[str]) -> None:
     """Run every job, whatever becomes of the others, and then the overview."""
     sweep_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-    try:
-        _run_hydra(_sweep_job, [*arguments, f"sweep_id={sweep_id}"])
-    finally:
-        _close_sweep(sweep_id, arguments)
+    here = Path.cwd()
+
+    def job(config: DictConfig) -> None:
+        os.chdir(here)  # a launcher may start it anywhere, and the paths of a config may be relative
+        _sweep_job(config)
+
+    with ended_by_signals():
+        try:
+            with ended_by_signals():
+                _run_hydra(job, [*arguments, *_ray_overrides(arguments), f"sweep_id={sweep_id}"])
+        except BrokenExecutor as error:
+            raise CrashError(
+                "a worker of the sweep was killed, and the others ended with it; the same command makes what is missing"
+            ) from error
+        finally:
+            _close_sweep(sweep_id, arguments)
+
+
+def _ray_overrides(arguments: Sequence[str]) -> tuple[str, ...]:
+    """What Ray needs where a sweep asks for it: one that is started listens on loopback, and reports to nobody."""
+    if "hydra/launcher=ray" not in arguments:
+        return ()
+    starts = not any("hydra.launcher.ray.init.address=" in argument for argument in arguments)
+    keep_ray_here(starts)
+    return _START_RAY if starts else _JOIN_RAY
 
 
 def _sweep_job(config: DictConfig) -> None:
+    """One job, which leaves a mark when it has come to an end, good or bad; one that is killed leaves none."""
+    hydra = HydraConfig.get()
     try:
         _job(config)
     except HarnessError as error:
         print(f"harness: {error}", file=sys.stderr, flush=True)
         error.shown = True
+        _mark_ended(Path(hydra.sweep.dir), hydra.job.num)
         raise
+    _mark_ended(Path(hydra.sweep.dir), hydra.job.num)
+
+
+def _mark_ended(folder: Path, job: int) -> None:
+    (folder / _ENDED).mkdir(parents=True, exist_ok=True)
+    (folder / _ENDED / str(job)).touch()
+
+
+def _missing(folder: Path, arguments: Sequence[str]) -> list[str]:
+    """The jobs of a sweep that were killed, or never begun, each by what it overrides. Another sweeper than Hydra's own
+    decides as it goes which jobs there are; of those nothing is said."""
+    if any(item.startswith("hydra/sweeper") for item in arguments):
+        return []
+    overrides = [item for item in open_overrides(arguments) if not item.startswith("-")]
+    try:
+        parsed = OverridesParser.create().parse_overrides(overrides)
+    except HydraException:
+        return []  # the sweep itself has failed on this, and says so
+    jobs = [job for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
+    varied = [item.is_sweep_override() for item in parsed]
+    return [
+        " ".join(item for item, several in zip(job, varied, strict=True) if several)
+        for number, job in enumerate(jobs)
+        if not (folder / _ENDED / str(number)).exists()
+    ]
 
 
 def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> None:
@@ -113,7 +176,9 @@ def _do(hydra: Hydra, job: Callable[[DictConfig], None], parser: ArgumentParser,
 def _job(config: DictConfig) -> None:
     """One run: evaluate and show."""
     typed = HydraConfig.get().overrides.task
-    run_and_show(build(config, in_name(typed)), typed)
+    with importing():  # most of it are imports
+        spec = build(config, in_name(typed))
+    run_and_show(spec, typed)
 
 
 def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
@@ -126,15 +191,20 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         return  # the sweep itself has failed on this, and says so
     from harness.evaluate import evaluate_sweep
 
-    overview = evaluate_sweep(store.open(), sweep_id) if store.exists else None
+    folder = Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id
+    missing = _missing(folder, arguments)
+    overview = evaluate_sweep(store.open(), sweep_id, missing) if store.exists else None
     if overview is None:
-        shutil.rmtree(Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         return
+    shutil.rmtree(folder / _ENDED, ignore_errors=True)
     print(f"\nSweep {sweep_id}: {len(overview.findings.jobs)} runs\n\n{overview.table}\n")
     if overview.findings.best:
         print(f"Best: {overview.findings.best}.\n")
     for warning in overview.findings.warnings:
         print(f"harness: {warning}", file=sys.stderr, flush=True)
+    others = f"; {COMMAND} report RUN makes that of any other" if len(overview.findings.jobs) > 2 else ""
+    print(f"Reports are made of the best run and of the worst{others}.")
     print(
         f"MLflow overview {overview.run_id}   compare the runs with: {COMMAND} mlflow{store_words(arguments)}",
         flush=True,

@@ -24,16 +24,15 @@ from harness.base.errors import ConfigError
 from harness.base.objects import check_frozen, check_interface, make_object
 from harness.composition import Loader
 from harness.explaining import FILLED_IN, explain, misfit, place_of
-from harness.runs.plan import TIMINGS, Plan, Timing
 from harness.types import Split
 
 if TYPE_CHECKING:
     from harness.pipeline import Pipeline
-    from harness.runs.plan import Task
+    from harness.runs.plan import Drawing, Task, When
+    from harness.spec import RunSpec
     from harness.tasks.identity.finder import Finder
+    from harness.tasks.photos.from_file import FilePhotosTask
     from harness.tasks.photos.prediction_files import PredictionsFile
-    from harness.tasks.photos.task import PhotosTask
-    from harness.tracking.store import Store
 
 
 @dataclass
@@ -41,6 +40,15 @@ class HoldoutConfig:
     """What is shown of a run on a holdout: the verdict alone, or everything."""
 
     show: bool = False
+
+
+@dataclass
+class ReportConfig:
+    """When the report of a run is made, how many photos of each kind it draws, and where `harness ui` is served."""
+
+    make: str = "auto"
+    pictures: int = 6
+    explorer: str = ""
 
 
 @dataclass
@@ -53,6 +61,7 @@ class HarnessConfig:
     force: bool = False
     sweep_id: str | None = None
     timing: str = "auto"
+    report: ReportConfig = field(default_factory=ReportConfig)
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     references: Any = MISSING
     bib_format: Any = MISSING
@@ -62,6 +71,7 @@ class HarnessConfig:
     identity: Any = MISSING
     scoring: Any = MISSING
     cache: Any = MISSING
+    executor: Any = MISSING
     confidence: Any = MISSING
     tables: Any = MISSING
     task: Any = MISSING
@@ -85,31 +95,15 @@ INTERFACES = {
     "face": ("face detector", ("CHEAP", "models", "load", "detect")),
     "link": ("linker", ("link",)),
     "identity": ("recogniser", ("CHEAP", "models", "load", "embed", "least_height", "gallery", "fpir", "clustering")),
+    "executor": ("executor", ("predict",)),
     "task": ("task", ("name", "declares", "data", "inputs", "thresholds", "tags", "load", "evaluate")),
 }
 #: The stages of the pipeline.
 STAGES = ("bib", "face", "link", "identity")
-#: The keys that describe the pipeline and its cache.
-_PIPELINE = ("preset", "bib_format", *STAGES, "cache")
+#: The keys that describe the pipeline, its cache and who runs it.
+_PIPELINE = ("preset", "bib_format", *STAGES, "cache", "executor")
 
 ConfigStore.instance().store(name="schema", node=HarnessConfig)
-
-
-@dataclass(frozen=True)
-class RunSpec(Plan):
-    """Everything that one run needs to know, where it is kept included."""
-
-    tracking: Store
-
-    @property
-    def photos(self) -> PhotosTask:
-        """The task of photos. Raises where the run has none."""
-        from harness.tasks.photos.task import PhotosTask
-
-        found = next((task for task in self.tasks if isinstance(task, PhotosTask)), None)
-        if found is None:
-            raise ConfigError("references=off: this needs photos; choose references=sample, staging or frozen")
-        return found
 
 
 def compose(overrides: Sequence[str] = ()) -> DictConfig:
@@ -181,14 +175,17 @@ def value_at(config: DictConfig, key: str) -> Any:
 def build(config: DictConfig, overrides: Sequence[str] = (), file: PredictionsFile | None = None) -> RunSpec:
     """Check a composed config and turn it into a RunSpec. `overrides` are those the user typed, for the run's name.
     With a `file` of predictions no pipeline is run, and the run has no part of its config."""
+    from harness.spec import RunSpec  # with all scorecards, which a command that only composes does not need
+
     tasks, gate = build_tasks(config, file), instantiate(config, "gate")
     if wrong := gate.unknown(card for task in tasks for card in task.declares()):
         raise ConfigError(wrong)
     values: Any = OmegaConf.to_container(config, resolve=True)
     del values["chosen"]  # for messages alone; the parts of the config say what they are
     if file is not None:
+        searching = _searching(values, tasks)
         values = {key: value for key, value in values.items() if key not in _PIPELINE}
-        values |= {"pipeline": "file", "predictions": file.params()}
+        values |= {"pipeline": "file", "predictions": file.params(), **searching}
     return RunSpec(
         preset="" if file else config.preset,
         title=file.path.stem if file else "",
@@ -202,16 +199,44 @@ def build(config: DictConfig, overrides: Sequence[str] = (), file: PredictionsFi
         tracking=instantiate(config, "tracking"),
         params=_flatten(values),
         config_yaml=OmegaConf.to_yaml(OmegaConf.create(values)),
-        timing=_timing(config.timing),
+        timing=_when("timing", config.timing),
+        reports=_when("report.make", config.report.make),
+        drawing=drawing_of(config),
         show_holdout=config.holdout.show,
         shadowed=tuple(config.shadowed),
     )
 
 
-def _timing(given: str) -> Timing:
-    found = next((timing for timing in TIMINGS if timing == given), None)
+def stored_spec(config_yaml: str) -> RunSpec:
+    """The run that is stored with this config, to be made again. Raises a ConfigError where it cannot be."""
+    stored = OmegaConf.create(config_yaml)
+    if "predictions" in stored:
+        raise ConfigError("it was scored from a file of predictions, which is not kept; score the file again")
+    try:
+        config = OmegaConf.merge(OmegaConf.structured(HarnessConfig), stored)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"its config is that of another version: {str(error).splitlines()[0]}") from error
+    return build(DictConfig(config))
+
+
+def drawing_of(config: DictConfig) -> Drawing:
+    """How the report of a run is drawn. Raises where it cannot be drawn so."""
+    from harness.runs.plan import MOST_PICTURES, Drawing
+
+    pictures, explorer = config.report.pictures, config.report.explorer
+    if not 0 <= pictures <= MOST_PICTURES:
+        raise ConfigError(f"report.pictures={pictures}: expected a number from 0 to {MOST_PICTURES}")
+    if explorer and not explorer.startswith(("http://", "https://")):
+        raise ConfigError(f"report.explorer={explorer}: expected an address such as http://127.0.0.1:8484")
+    return Drawing(pictures, explorer.rstrip("/"))
+
+
+def _when(key: str, given: str) -> When:
+    from harness.runs.plan import WHENS
+
+    found = next((when for when in WHENS if when == given), None)
     if found is None:
-        raise ConfigError(f"timing={given}: expected one of {', '.join(TIMINGS)}")
+        raise ConfigError(f"{key}={given}: expected one of {', '.join(WHENS)}")
     return found
 
 
@@ -246,13 +271,33 @@ def _photo_tasks(config: DictConfig, references: Any, file: PredictionsFile | No
     if file is not None:
         from harness.tasks.photos.from_file import FilePhotosTask
 
-        return (FilePhotosTask(references, scoring, file),)
-    photos = PhotosTask(references, scoring, build_pipeline(config), instantiate(config, "cache"))
+        return _file_tasks(config, FilePhotosTask(references, scoring, file))
+    cache, executor = instantiate(config, "cache"), instantiate(config, "executor")
+    photos = PhotosTask(references, scoring, build_pipeline(config), cache, executor)
     if photos.pipeline.identity is None:
         return (photos,)
     from harness.tasks.identity.task import IdentityTask
 
     return photos, IdentityTask(photos)
+
+
+def _searching(values: Mapping[str, Any], tasks: Sequence[Task]) -> dict[str, Any]:
+    """How faces are searched and grouped by the embeddings of a file; nothing where it has none."""
+    kept = ("gallery", "fpir", "clustering")
+    compared = any(task.name == "identity" for task in tasks)
+    return {"identity": {key: values["identity"][key] for key in kept}} if compared else {}
+
+
+def _file_tasks(config: DictConfig, photos: FilePhotosTask) -> tuple[Task, ...]:
+    """The task of photos and, where a file of predictions has embeddings, that of identity by them."""
+    from harness.tasks import Off
+    from harness.tasks.identity.task import IdentityTask
+
+    recogniser = instantiate(config, "identity") if photos.predictions.length else None
+    if recogniser is None or isinstance(recogniser, Off):
+        return (photos,)
+    compared = replace(photos, recogniser=recogniser)
+    return compared, IdentityTask(compared)
 
 
 def build_finder(config: DictConfig, whole: bool = True) -> Finder:
@@ -328,7 +373,7 @@ def gate_of(config_yaml: str) -> Any:
 
 
 #: The keys of the config that do not say what a run computes: how it is stored or judged, and how it was composed.
-_NOT_COMPUTED = ("tracking", "cache", "gate", "note", "force", "timing", "holdout", *FILLED_IN)
+_NOT_COMPUTED = ("tracking", "cache", "executor", "gate", "note", "force", "timing", "report", "holdout", *FILLED_IN)
 
 
 def _flatten(node: Any, prefix: str = "") -> dict[str, str]:

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.base.errors import AuditError
+from harness.base.errors import AuditError, HarnessError, SealedError
+from harness.base.progress import warn
+from harness.base.scratch import scratch
+from harness.base.screen import screen
 from harness.base.texts import COMMAND
-from harness.config import RunSpec
+from harness.config import stored_spec
 from harness.judging import Judged, judge_plan, log_judgement
 from harness.report.canvas import write_pictures
 from harness.report.html import REPORT_FILE
 from harness.report.page import RunReport, write_report
 from harness.report.sweep_page import SweepFindings, pareto_figure, sweep_markdown, sweep_page, sweep_table, sweep_text
-from harness.runs.archive import BenchmarkRun, write_run
+from harness.runs.archive import PHOTOS, BenchmarkRun, write_run
 from harness.runs.gate import Judgement
 from harness.runs.looks import is_sealed, unseal
-from harness.runs.plan import MEASURED_TAG, TIMING_TAG, Audit, TaskResult
+from harness.runs.plan import CACHED_PHOTOS, Audit, Drawing, TaskResult
 from harness.runs.provenance import CODE_FILE, code_record
 from harness.runs.records import all_data, archive, plan_code, result_tags, run_key, run_name, run_tags
-from harness.runs.sweeps import varied
+from harness.runs.sweeps import SweepJob, extremes, varied
+from harness.runs.tags import MEASURED_TAG, STUDY_TAG, SWEEP_TAG, TIMING_TAG
+from harness.spec import RunSpec
 from harness.tracking.catalog import (
     Baseline,
     find_baseline,
     find_finished,
     find_seconds,
+    has_artifact,
     join,
+    killed_before,
     load_run,
+    read_artifact,
     read_tags,
     recent_runs,
     tag_audit,
@@ -40,13 +50,15 @@ from harness.tracking.sweeps import best_job, chart_page, find_jobs, log_overvie
 
 #: How many differences an audit lists.
 _MOST_DIFFERENCES = 10
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True)
 class RunResult:
     """A run that is logged: made just now, or found again because nothing that it depends on has changed.
 
-    `baseline_id` is the run that it was judged against, where there is one.
+    `baseline_id` is the run that it was judged against, where there is one. `resumed` says, in a sentence, what it has
+    gone on from.
     """
 
     run_id: str
@@ -55,32 +67,45 @@ class RunResult:
     reused: bool = False
     baseline_id: str | None = None
     audits: tuple[Callable[[], Audit], ...] = ()
+    resumed: str = ""
 
 
-def evaluate(spec: RunSpec, against: Baseline | None = None) -> RunResult:
+def evaluate(
+    spec: RunSpec, against: Baseline | None = None, show: Callable[[RunResult], None] | None = None
+) -> RunResult:
     """Evaluate every task of one configuration, judge the run against the baseline of its data, or against another one,
-    and log it."""
+    and log it. Whoever is to `show` the result gets it as soon as it is judged: its report and the log follow."""
     data, code = all_data(spec), plan_code(spec)
     store = spec.tracking.open()
     root = spec.holdout.root if spec.holdout else None
     baseline = find_baseline(store, data.digest, data.split, root) if against is None else against
     key = run_key(spec, code)
     if not spec.force and (found := _made_before(spec, store, key)):
-        return reuse(spec, store, found, baseline)
+        return reuse(spec, store, found, baseline, show=show)
     for task in spec.tasks:
         task.load()
     tags = run_tags(spec, key, code)
     with (
-        tempfile.TemporaryDirectory() as name,
+        temporary_room(),
+        scratch() as folder,
         tracked_run(store, store.runs_experiment, run_name(spec), tags) as tracked,
     ):
-        folder = Path(name)
         results = {task.name: task.evaluate(folder, spec.seed, quiet=spec.light) for task in spec.tasks}
         if spec.needs_seconds:
             results = {name: _timed(store, result) for name, result in results.items()}
         plan_code(spec)  # raises where the code was edited meanwhile: the key would not say what was run
         run = archive(spec, results, tags)
         judged = judge_plan(spec, store, run, baseline)
+        outcome = RunResult(
+            tracked.run_id,
+            judged.run,
+            judged.judgement,
+            baseline_id=baseline.run_id,
+            audits=tuple(result.audit for result in results.values() if result.audit is not None),
+            resumed=_resumed(store, tracked.run_id, run),
+        )
+        if show is not None:
+            show(outcome)
         if spec.sealed:
             folder, results = folder / "sealed", {name: result.sealed() for name, result in results.items()}
             folder.mkdir()
@@ -89,13 +114,13 @@ def evaluate(spec: RunSpec, against: Baseline | None = None) -> RunResult:
         (folder / "config.yaml").write_text(spec.config_yaml)
         (folder / CODE_FILE).write_text(json.dumps(code_record(code), indent=1))
         told = {**tags, **result_tags(run, results)}
-        shown = _report(spec, store, run, judged, results, told, folder)
+        shown = _report(spec, store, tracked.run_id, run, judged, results, told, folder) if spec.wants_report else {}
         tracked.log(
             RunRecord(
                 params=spec.params,
-                metrics={**judged.run.metrics, **judged.deltas},
+                metrics=judged.metrics,
                 tags=result_tags(run, results) | judged.tags | shown,
-                description=judged.description,
+                description=judged.description(store, tracked.run_id),
                 curves={name: steps for result in results.values() for name, steps in result.curves.items()},
                 files=folder,
                 tables={name: table for result in results.values() for name, table in result.tables.items()},
@@ -103,8 +128,37 @@ def evaluate(spec: RunSpec, against: Baseline | None = None) -> RunResult:
                 failed=not run.complete,
             )
         )
-    audits = tuple(result.audit for result in results.values() if result.audit is not None)
-    return RunResult(tracked.run_id, judged.run, judged.judgement, baseline_id=baseline.run_id, audits=audits)
+    return outcome
+
+
+@contextmanager
+def temporary_room() -> Iterator[None]:
+    """Say what to do where the disk of the temporary folder is full, which has the files of a run until it ends."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise HarnessError(
+            f"no room for the files of the run: {error}; {tempfile.gettempdir()} has them until they are logged, and "
+            "TMPDIR names another folder; what was predicted is in the stage cache"
+        ) from error
+
+
+def _resumed(store: OpenStore, run_id: str, run: BenchmarkRun) -> str:
+    """What a run has gone on from: an earlier one with the same key that was killed, and left answers in the cache."""
+    photos, cached = run.tasks.get(PHOTOS), run.metrics.get(CACHED_PHOTOS)
+    if photos is None or not cached:
+        return ""
+    try:
+        killed = killed_before(store, run.metadata.key, run_id)
+    except HarnessError as error:  # the store is away; whatever was computed is still to be kept
+        warn(f"a run that this one goes on from cannot be looked for: {error}")
+        return ""
+    if not killed:
+        return ""
+    shares = f"{cached:.0f} of {photos.counted()}"
+    return f"Went on from run {killed[:8]}, which was killed: {shares} came from the stage cache."
 
 
 def _made_before(spec: RunSpec, store: OpenStore, key: str) -> str | None:
@@ -118,7 +172,12 @@ def _timed(store: OpenStore, result: TaskResult) -> TaskResult:
     """A result with seconds where the cache has answered: those of an earlier timing pass, or of one made now."""
     if result.timing is None:
         return result
-    if known := find_seconds(store, result.timing.key):
+    try:
+        known = find_seconds(store, result.timing.key)
+    except HarnessError as error:  # the store is away; whatever was computed is still to be kept
+        warn(f"an earlier timing pass cannot be looked for, and one is made: {error}")
+        known = None
+    if known:
         run_id, seconds = known
         return result.with_seconds(seconds, {MEASURED_TAG: f"timing pass of run {run_id[:8]}"})
     seconds = dict(result.timing.measure())
@@ -144,22 +203,51 @@ def audit(spec: RunSpec, result: RunResult) -> tuple[Audit, ...]:
     return tuple(done)
 
 
-def reuse(spec: RunSpec, store: OpenStore, run_id: str, baseline: Baseline) -> RunResult:
+def reuse(
+    spec: RunSpec,
+    store: OpenStore,
+    run_id: str,
+    baseline: Baseline,
+    redraw: bool = False,
+    show: Callable[[RunResult], None] | None = None,
+) -> RunResult:
     """A finished run with the same key, as if it had just been made. It is judged as things stand now; where that is
-    another judgement than the one it was logged with, its record and its report are written anew."""
-    for tag, name in (("sweep_id", spec.sweep_id), ("study", spec.study)):
+    another judgement than the one it was logged with, its record and its report are written anew. A report that it was
+    made without is made now, where this run would have one; with `redraw` it is made in any case."""
+    for tag, name in ((SWEEP_TAG, spec.sweep_id), (STUDY_TAG, spec.study)):
         if name:
             join(store, run_id, tag, name)
     sealed = unseal(spec.holdout.root, run_key(spec, plan_code(spec))) if spec.holdout and spec.sealed else None
     run, tags = sealed or load_run(store, run_id), read_tags(store, run_id)
     judged = judge_plan(spec, store, run, baseline, run_id)
-    if baseline.run is not None and not judged.stands(run_id, tags):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            results = {} if spec.light or spec.sealed else _again(spec, folder)
-            shown = _report(spec, store, run, judged, results, tags, folder)
+    outcome = RunResult(run_id, judged.run, judged.judgement, reused=True, baseline_id=baseline.run_id)
+    if show is not None:
+        show(outcome)
+    reported = has_artifact(store, run_id, REPORT_FILE)
+    anew = baseline.run is not None and not judged.stands(run_id, tags)
+    if anew or redraw or (spec.wants_report and not reported):
+        with scratch() as folder:
+            shown: dict[str, str] = {}
+            if reported or spec.wants_report:
+                shown = _report(spec, store, run_id, run, judged, _again(spec, folder), tags, folder)
             log_judgement(store, run_id, judged, shown, folder)
-    return RunResult(run_id, judged.run, judged.judgement, reused=True, baseline_id=baseline.run_id)
+    return outcome
+
+
+def make_report(store: OpenStore, run_id: str, drawing: Drawing | None = None) -> None:
+    """Make the report of a run, from its config and the stage cache, as it is drawn by its config or otherwise. Raises
+    a HarnessError where it would be another run by now, or one of which nothing may be shown."""
+    spec = replace(stored_spec(read_artifact(store, run_id, "config.yaml").decode()), reports="on", sweep_id=None)
+    key = load_run(store, run_id).metadata.key
+    code, data = plan_code(spec), all_data(spec)
+    if key not in (run_key(spec, code), run_key(replace(spec, light=True), code)):
+        raise HarnessError(
+            f"run {run_id[:8]}: its photos, labels, models or code have changed since, so that its pictures cannot be "
+            "made any more; run it again"
+        )
+    root = spec.holdout.root if spec.holdout else None
+    spec = replace(spec, drawing=drawing or spec.drawing)
+    reuse(spec, store, run_id, find_baseline(store, data.digest, data.split, root), redraw=True)
 
 
 def _again(spec: RunSpec, folder: Path) -> dict[str, TaskResult]:
@@ -172,19 +260,30 @@ def _again(spec: RunSpec, folder: Path) -> dict[str, TaskResult]:
 def _report(
     spec: RunSpec,
     store: OpenStore,
+    run_id: str,
     run: BenchmarkRun,
     judged: Judged,
     results: Mapping[str, TaskResult],
     tags: Mapping[str, str],
     folder: Path,
 ) -> dict[str, str]:
-    """Write the report, if the run is to have one; returns the tags that say what it shows. Trials of a search and runs
-    whose scores are sealed have none."""
-    if spec.light or spec.sealed:
-        return {}
-    recent = recent_runs(store, "data.digest", run.metadata.data_digest)
+    """Write the report; returns the tags that say what it shows."""
+    try:
+        recent = recent_runs(store, "data.digest", run.metadata.data_digest)
+    except HarnessError as error:  # the store is away; whatever was computed is still to be kept
+        warn(f"the report leaves out the runs before this one: {error}")
+        recent = ()
     others = [other for other in recent if other.metadata.key != run.metadata.key]
-    report = RunReport(run, judged.judgement, judged.comparison, judged.baseline.run_id, tags, spec.config_yaml)
+    report = RunReport(
+        run,
+        judged.judgement,
+        judged.comparison,
+        judged.baseline.run_id,
+        tags,
+        spec.config_yaml,
+        run_id=run_id,
+        drawing=spec.drawing,
+    )
     return write_report(folder, report, results, others)
 
 
@@ -197,14 +296,14 @@ class SweepOverview:
     findings: SweepFindings
 
 
-def evaluate_sweep(store: OpenStore, sweep_id: str) -> SweepOverview | None:
-    """Write the overview of the sweep's runs so far; None where no job got as far as a run."""
+def evaluate_sweep(store: OpenStore, sweep_id: str, missing: Sequence[str] = ()) -> SweepOverview | None:
+    """Write the overview of the sweep's runs so far; None where no job got as far as a run. `missing` are the jobs that
+    came to no end."""
     jobs = find_jobs(store, sweep_id)
     if not jobs:
         return None
-    findings, figure = SweepFindings.of(jobs, best_job(store, jobs)), pareto_figure(jobs)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    findings, figure = SweepFindings.of(jobs, best_job(store, jobs), missing), pareto_figure(jobs)
+    with scratch() as folder:
         write_pictures(folder, [figure] if figure else [])
         (folder / REPORT_FILE).write_text(sweep_page(findings, sweep_id, figure))
         record = RunRecord(
@@ -212,6 +311,7 @@ def evaluate_sweep(store: OpenStore, sweep_id: str) -> SweepOverview | None:
             metrics={
                 "jobs": len(jobs),
                 "jobs_failed": sum(not job.finished for job in jobs),
+                "jobs_missing": len(missing),
                 "front": len(findings.front),
                 "ladder_inversions": len(findings.inversions),
             },
@@ -220,4 +320,17 @@ def evaluate_sweep(store: OpenStore, sweep_id: str) -> SweepOverview | None:
             files=folder,
             tables={"sweep.json": sweep_table(jobs)},
         )
-        return SweepOverview(log_overview(store, sweep_id, record), sweep_text(jobs), findings)
+        overview = SweepOverview(log_overview(store, sweep_id, record), sweep_text(jobs, screen()), findings)
+    for job in extremes(jobs):
+        _make_report_of(store, job)
+    return overview
+
+
+def _make_report_of(store: OpenStore, job: SweepJob) -> None:
+    """Make the report of a job. A sweep does not fail for it."""
+    try:
+        make_report(store, job.run_id)
+    except SealedError:
+        return
+    except HarnessError as error:
+        warn(f"no report of {job.name}: {error}")

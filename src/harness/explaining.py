@@ -30,7 +30,9 @@ def explain(error: HydraException | OmegaConfBaseException) -> str:
     """A composition error in a sentence or two that list what exists."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         group, _, choice = error.missing_cfg_file.rpartition("/")
-        return f"{group}={choice}: no such choice; {group} is one of: {', '.join(sorted(error.options))}"
+        near = difflib.get_close_matches(choice, error.options, n=1)
+        told = f"{group}={choice}: no such choice; {group} is one of: {', '.join(sorted(error.options))}"
+        return f"{told}. Did you mean {group}={near[0]}?" if near else told
     if isinstance(error, OverrideParseException):
         return f"{error.override}: not a valid override: {error.message.splitlines()[0]}"
     cause = error.__cause__ if isinstance(error, ConfigCompositionException) else error

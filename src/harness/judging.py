@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from harness.base.errors import ConfigError
@@ -16,9 +16,9 @@ from harness.base.texts import counted
 from harness.config import gate_of
 from harness.report.html import REPORT_FILE
 from harness.report.page import judged_anew
-from harness.runs.archive import BenchmarkRun
+from harness.runs.archive import PHOTOS, BenchmarkRun
 from harness.runs.comparison import Comparison, code_diff, compare
-from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict
+from harness.runs.gate import CLAIMS, THE_BASELINE, Gate, Judgement, Verdict, delta_name
 from harness.runs.judge import judge
 from harness.runs.looks import (
     LEVEL,
@@ -35,18 +35,21 @@ from harness.runs.looks import (
     write_looks,
 )
 from harness.runs.plan import Plan
-from harness.runs.records import JUDGEMENT_TAG, describe, judgement_key, judgement_tags
+from harness.runs.records import describe, judgement_key, judgement_tags
+from harness.runs.tags import JUDGEMENT_TAG
+from harness.runs.verdicts import ranked
 from harness.scoring.pairing import ALPHA
 from harness.tracking.catalog import (
     Baseline,
-    RunEntry,
     has_artifact,
     load_code,
     load_to_judge,
     read_artifact,
     read_tags,
 )
+from harness.tracking.entries import RunEntry
 from harness.tracking.looks import log_look, stored_looks
+from harness.tracking.pages import compare_page
 from harness.tracking.runs import amend_run
 from harness.tracking.store import OpenStore
 from harness.types import Split
@@ -60,7 +63,12 @@ class Judged:
     judgement: Judgement
     comparison: Comparison | None
     baseline: Baseline
-    key: str
+    key_of: Callable[[], str]
+
+    @property
+    def key(self) -> str:
+        """What the judgement depends on. All code behind it is hashed, which takes a moment, when it is first asked."""
+        return self.key_of()
 
     def sealed(self) -> Judged:
         """The same with nothing but the verdict."""
@@ -93,9 +101,27 @@ class Judged:
         return judgement_tags(self.judgement, self.key, self.baseline.run_id)
 
     @property
-    def description(self) -> str:
-        """What MLflow shows first."""
-        return describe(self.run, self.judgement)
+    def metrics(self) -> dict[str, float]:
+        """All metrics of the run in the order in which MLflow is to show them: gains, and what moved, worst first. Its
+        compare page begins with the first metric that both runs have."""
+        order = [item.metric for item in ranked(self.judgement)]
+        deltas, own = self.deltas, self.run.metrics
+        gains = {delta_name(metric): deltas[delta_name(metric)] for metric in order}
+        return {**gains, **{metric: own[metric] for metric in order if metric in own}, **own}
+
+    def description(self, store: OpenStore, run_id: str) -> str:
+        """What MLflow shows first of the run: the verdict, what is newly broken, and a link to both runs."""
+        if self.comparison is None or self.baseline.run_id is None:
+            return describe(self.run, self.judgement)
+        page = compare_page(store.runs_experiment, [run_id, self.baseline.run_id])
+        return describe(self.run, self.judgement, self.comparison.base.metadata.name, page, self._changed())
+
+    def _changed(self) -> str:
+        """How many photos came out otherwise, where both runs count the same."""
+        if self.comparison is None or not self.judgement.metrics or PHOTOS not in self.run.tasks:
+            return ""
+        broken, fixed = self.comparison.newly_broken(PHOTOS), self.comparison.newly_fixed(PHOTOS)
+        return f"{counted(len(broken), 'photo')} newly broken, {len(fixed)} newly fixed."
 
     def stands(self, run_id: str, tags: Mapping[str, str]) -> bool:
         """Whether the run has been logged with this judgement; that of the baseline is that it is the baseline."""
@@ -108,7 +134,7 @@ def judge_run(
 ) -> Judged:
     """Judge a run against the baseline, if there is one and the run is not the baseline itself; what is claimed in its
     favour errs at this level."""
-    key = judgement_key(run.metadata.key, gate, baseline.key, seed)
+    key = cache(partial(judgement_key, run.metadata.key, gate, baseline.key, seed))
     if run_id and run_id == baseline.run_id:
         return Judged(run, THE_BASELINE, None, baseline, key)
     comparison = compare(gate, run, baseline.run, seed, level_better=level) if baseline.run else None
@@ -210,7 +236,7 @@ def _kept(store: OpenStore, holdout: Holdout, before: list[Look], look: Look) ->
 
 def log_judgement(store: OpenStore, run_id: str, judged: Judged, shown: Mapping[str, str], files: Path | None) -> None:
     """Put a judgement in the place of the one that a run was logged with."""
-    amend_run(store, run_id, judged.deltas, {**judged.tags, **shown}, judged.description, files)
+    amend_run(store, run_id, judged.deltas, {**judged.tags, **shown}, judged.description(store, run_id), files)
 
 
 def judge_all(store: OpenStore, runs: Sequence[RunEntry], pinned: RunEntry) -> int:
@@ -248,4 +274,4 @@ def _no_longer_baseline(store: OpenStore, entry: RunEntry, baseline: Baseline) -
     """What is said of a run on a holdout that another one replaces: to judge it would be a look."""
     run = load_to_judge(store, entry).without_scores()
     judgement = Judgement(Verdict.NO_BASELINE, ("it was the baseline before; to judge it, run it again",))
-    log_judgement(store, entry.run_id, Judged(run, judgement, None, baseline, ""), {}, None)
+    log_judgement(store, entry.run_id, Judged(run, judgement, None, baseline, str), {}, None)

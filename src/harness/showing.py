@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,30 @@ from harness.base.conf import shadow_words
 from harness.base.errors import GateError, IncompleteError
 from harness.base.progress import warn
 from harness.base.texts import COMMAND
-from harness.config import RunSpec, chosen_keys
+from harness.config import chosen_keys
+from harness.spec import RunSpec
 
 if TYPE_CHECKING:
+    from harness.evaluate import RunResult
     from harness.runs.gate import Gate, Judgement
 
 #: Overrides that stand in a run's tags and are no part of its name.
 _NOT_IN_NAME = (
-    *("sweep_id=", "tracking", "references", "note=", "force=", "timing=", "holdout.", "cache.audit=", "gate", "hydra"),
+    *(
+        "sweep_id=",
+        "tracking",
+        "references",
+        "note=",
+        "force=",
+        "timing=",
+        "report.",
+        "holdout.",
+        "cache.",
+        "cache=",
+        "executor",
+        "gate",
+        "hydra",
+    ),
 )
 
 
@@ -26,29 +43,19 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
     incomplete or a strict gate refuses it, so that every launcher reports it."""
     from harness.evaluate import audit, evaluate
     from harness.runs.gate import Verdict
-    from harness.runs.plan import REPAIRED
     from harness.runs.records import run_name
-    from harness.runs.verdicts import text_judgement
-    from harness.scoring.speed import SECONDS
 
     store = store_words(typed)
     for shadow in spec.shadowed:
         warn(shadow_words(shadow))
     print(f"\n{run_name(spec)}", flush=True)
-    result = evaluate(spec)
+    result = evaluate(spec, show=_show)
     run, judgement = result.run, result.judgement
-    data = run.metadata
-    took = f", pipeline {run.metrics[SECONDS]:.1f} s" if SECONDS in run.metrics else ""
-    about = f"{run.described()}, data {data.data_digest[:12]}{took}"
-    told = [about, run.headline, run.text(), text_judgement(judgement)]
-    print("\n\n".join(filter(None, told)), end="\n\n")
-    if (repaired := run.metrics.get(REPAIRED)) and not result.reused:
-        print(f"cache: {repaired:.0f} damaged {'entry was' if repaired == 1 else 'entries were'} computed anew\n")
-    if result.reused:
-        print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
     if judgement.verdict in (Verdict.NO_BASELINE, Verdict.INCOMPARABLE):
         print(f"To judge later runs against this one: {COMMAND} baseline {result.run_id[:8]}{store}\n")
     print(f"MLflow run {result.run_id}   see it with: {COMMAND} mlflow{store}", flush=True)
+    if run.photos:
+        print(f"Its photos, one by one: {COMMAND} ui{store_words(typed, 'references')}{store}", flush=True)
     warn_of_idle(spec, run.idle_steps)
     if not spec.sweep_id:
         for found in audit(spec, result):
@@ -56,6 +63,27 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
     if not run.complete:
         raise IncompleteError(f"INCOMPLETE: {run.shortfall}; the verdict names each")
     enforce(spec.gate, judgement)
+
+
+def _show(result: RunResult) -> None:
+    """Print the numbers and the verdict."""
+    from harness.base.screen import screen
+    from harness.report.comparisons import shown_judgement
+    from harness.runs.plan import REPAIRED
+    from harness.scoring.speed import SECONDS
+
+    run, data = result.run, result.run.metadata
+    took = f", pipeline {run.metrics[SECONDS]:.1f} s" if SECONDS in run.metrics else ""
+    about = f"{run.described()}, data {data.data_digest[:12]}{took}"
+    told = [about, run.headline, run.text(), "\n".join(shown_judgement(result.judgement, screen()))]
+    print("\n\n".join(filter(None, told)), end="\n\n")
+    if (repaired := run.metrics.get(REPAIRED)) and not result.reused:
+        print(f"cache: {repaired:.0f} damaged {'entry was' if repaired == 1 else 'entries were'} computed anew\n")
+    if result.resumed:
+        print(f"{result.resumed}\n")
+    if result.reused:
+        print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
+    sys.stdout.flush()  # what follows takes longer than all before
 
 
 def enforce(gate: Gate, judgement: Judgement) -> None:
@@ -85,7 +113,7 @@ def warn_of_idle(spec: RunSpec, steps: Sequence[str]) -> None:
         warn(f"switched on, but without effect on any photo: {listed}")
 
 
-def store_words(typed: Sequence[str]) -> str:
-    """What a suggested command needs in order to find the store that this one was given."""
-    words = [item for item in typed if item.startswith("tracking")]
+def store_words(typed: Sequence[str], what: str = "tracking") -> str:
+    """What a suggested command needs in order to find the store, or the set, that this one was given."""
+    words = [item for item in typed if item.startswith(what)]
     return f" {shlex.join(words)}" if words else ""

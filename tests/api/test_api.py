@@ -24,7 +24,7 @@ import harness
 from harness.api import _as_file
 from harness.base.errors import ConfigError, IncompleteError
 from harness.runs.archive import BenchmarkRun, write_run
-from harness.tracking.catalog import find_run, list_runs
+from harness.tracking.finding import find_run
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore
 from harness.tracking.upkeep import pin
@@ -50,8 +50,7 @@ def logged(desk: Path, run: BenchmarkRun, pinned: bool = False) -> str:
     with tracked_run(store, store.runs_experiment, meta.name, tags) as tracked:
         tracked.log(RunRecord({}, dict(run.metrics), {}, "", files=files, failed=not run.complete))
     if pinned:
-        runs = list_runs(store)
-        pin(store, runs, find_run(runs, tracked.run_id))
+        pin(store, find_run(store, tracked.run_id))
     return tracked.run_id
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import metadata
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
@@ -16,9 +17,11 @@ from typing import Any
 
 import pytest
 
-from harness.base import distributions, loaded
+from harness.base import distributions, loaded, parsed
 from harness.base.code import Code, code_of, modules_of
 from harness.base.errors import StaleCodeError
+from harness.base.imports import imports_in
+from harness.base.parsed import ParsedSources
 from harness.config import build_pipeline, compose
 
 #: A user's folder: a backend, what it imports in each way that Python has, and what it does not.
@@ -484,3 +487,43 @@ def missing(known: Code, script: str) -> set[str]:
         top for top in others if not {distributions._normal(o) for o in owners.get(top, [])} & set(known.distributions)
     }
     return ours - {str(path) for path in known.files.values()} | {top for top in lacking if owners.get(top)}
+
+
+def test_distributions_say_of_themselves_what_the_standard_library_reads() -> None:
+    found = list(metadata.distributions())
+    assert len(found) > 50
+    for item in found:
+        said = distributions.describe(item)
+        assert said == (item.metadata["Name"], item.version, tuple(item.requires or ())), item
+
+
+def test_what_was_parsed_is_kept_for_the_next_process_and_never_trusted_when_damaged(tmp_path: Path) -> None:
+    content, path = b"import json\nfrom . import beside\n", tmp_path / "sources.json"
+    first = ParsedSources(path)
+    found = first.imports("a", content)
+    assert found == imports_in(content)
+    first.save()
+    assert ParsedSources(path).imports("a", b"never looked at") == found
+    path.write_text(path.read_text().replace("json", "yaml"))
+    assert ParsedSources(path).imports("a", b"import os") == imports_in(b"import os")
+
+
+def test_imports_that_another_parser_has_found_are_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "sources.json"
+    first = ParsedSources(path)
+    first.imports("a", b"import json")
+    first.save()
+    monkeypatch.setattr(parsed, "_parser", lambda: "3.99 another")
+    assert ParsedSources(path).imports("a", b"import os") == imports_in(b"import os")
+
+
+def test_of_sources_that_were_parsed_no_more_than_a_number_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sources.json"
+    monkeypatch.setattr(parsed, "_MOST", 3)
+    for name in "abcd":
+        one = ParsedSources(path)
+        one.imports(name, b"import json")
+        one.save()
+    assert list(json.loads(path.read_text().partition("\n")[2])["sources"]) == ["d", "c", "b"]

@@ -17,6 +17,7 @@ from typing import Any
 import uvicorn
 from playwright.sync_api import Locator, Page, expect
 
+from harness.exploring.opened import OpenedRuns
 from harness.labeling.access import Access
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
@@ -24,6 +25,7 @@ from harness.labeling.history import RunHistory
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
 from harness.pipeline.links.geometric import GeometricLinker
+from harness.runs.gate import Gate
 from harness.scoring.detection import Thresholds
 from harness.tasks.identity.finder import Finder
 from harness.tracking.store import LocalStore
@@ -87,10 +89,13 @@ class ServerThread(LabelServer):
 
     def __init__(self, source: LabelSource, runs: Path, make: Callable[[], Finder] | None = None) -> None:
         super().__init__()
-        self.history = RunHistory(LocalStore(str(runs), "harness"), source, Thresholds(0.5, 0.5))
+        store = LocalStore(str(runs), "harness")
+        self.history = RunHistory(store, source, Thresholds(0.5, 0.5))
         linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
-        app = make_app(Context(source, linker, self.history, PhotoSearch(source, make or no_models)), Access())
-        config = uvicorn.Config(app, port=self.port, log_level="warning", lifespan="off", ws="none")
+        search, opened = PhotoSearch(source, make or no_models), OpenedRuns(store, Gate(strict=False))
+        self.context = Context(source, linker, self.history, search, opened)
+        self.app = make_app(self.context, Access())
+        config = uvicorn.Config(self.app, port=self.port, log_level="warning", lifespan="off", ws="none")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 

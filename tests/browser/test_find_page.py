@@ -99,6 +99,8 @@ def test_what_cannot_be_searched_with_is_told_and_takes_the_last_answer_away(ser
 
 def test_without_a_mouse(server: LabelServer, page: Page, tmp_path: Path) -> None:
     (tmp_path / "me.jpg").write_bytes(jpeg(selfie("P006")))
+    # The browser hands over its dialog where somebody listens. Telling it so takes a moment, in which Enter may come.
+    page.on("filechooser", lambda _: None)
     page.goto(f"{server.address}/find/")
     tab_to(page, page.locator("#picture"))
     with page.expect_file_chooser() as chooser:

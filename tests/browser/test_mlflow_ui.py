@@ -14,8 +14,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from harness.tasks.photos.mistakes import CROP_SIDE
+from harness.tracking.finding import list_runs
+from harness.tracking.pages import run_page, runs_page
 from harness.tracking.store import LocalStore
-from harness.tracking.sweeps import runs_page
 from tests.conftest import QUICK, RunHarness
 
 #: So sure of a face is no detector: every face is missed, and shown as such.
@@ -32,9 +33,11 @@ def free_port() -> int:
 
 @pytest.fixture
 def swept(run_harness: RunHarness, work: Path, tiny_set: Path) -> Path:
-    """A folder whose store holds a sweep over two presets."""
+    """A folder whose store holds a sweep over two presets, the second of which is pinned as the baseline."""
     done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *MISSING, *QUICK)
     assert done.returncode == 0, done.stderr
+    pinned = run_harness("baseline", "-f")
+    assert pinned.returncode == 0, pinned.stderr
     return work
 
 
@@ -68,7 +71,16 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -
     address = start.partition("#")[0]
 
     visit(page, start)
-    for section in ("Headlines", "Mistakes"):
+    for text in ("verdict", "delta/number_f1", "BASELINE", "CANNOT TELL"):
+        cell = page.get_by_text(text, exact=True).first
+        expect(cell).to_be_visible()
+        assert (cell.bounding_box() or {"x": 1e9})["x"] < 1440, text
+    first = page.get_by_role("link", name=re.compile("fast|best"))
+    expect(first.first).to_have_text(re.compile("◆ baseline: best"))
+    expect(page.get_by_text("2 matching runs")).to_be_visible()
+
+    visit(page, start.replace("&viewState", "&compareRunsMode=CHART&viewState"))
+    for section in ("Gain over baseline", "Headlines", "Mistakes"):
         expect(page.get_by_text(section).first).to_be_visible()
     page.get_by_text("Over score threshold").first.scroll_into_view_if_needed()  # pictures load when they are seen
     picture = page.locator("img[src*='missed_faces']").first
@@ -76,10 +88,27 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -
 
     visit(page, address + runs_page(store.runs_experiment))
     for preset in ("fast", "best"):
-        expect(page.get_by_role("link", name=re.compile(rf"^{preset}\b")).first).to_be_visible()
+        expect(page.get_by_role("link", name=re.compile(rf"^(◆ baseline: )?{preset}\b")).first).to_be_visible()
 
     visit(page, address + runs_page(store.runs_experiment, chart=True))
     expect(page.get_by_text("bib/f1", exact=True).first).to_be_visible()
+
+    visit(page, start.replace("&viewState", "&compareRunsMode=CHART&viewState").replace("=harness", "=harness-compare"))
+    expect(page.get_by_text("2 matching runs")).to_be_visible()
+    expect(page.get_by_text("Gain over baseline").first).to_be_visible()
+
+    job = next(run for run in list_runs(store) if not run.pinned)
+    visit(page, address + run_page(store.runs_experiment, job.run_id))
+    described = page.get_by_text("? CANNOT TELL", exact=True)
+    expect(described).to_be_visible()
+    more = page.get_by_text("Show more")
+    expect(more).to_be_visible()
+    link = page.get_by_role("link", name=re.compile("^against best"))
+    assert (link.bounding_box() or {"y": 1e9})["y"] < (more.bounding_box() or {"y": 0})["y"]
+    with page.expect_popup() as opened:
+        link.click()
+    expect(opened.value.get_by_text("Comparing 2 Runs from 1 Experiment")).to_be_visible()
+    opened.value.close()
 
     (overview,) = store.client.search_runs([store.sweeps_experiment])
     visit(page, f"{address}#/experiments/{store.sweeps_experiment}/runs/{overview.info.run_id}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from harness.report.pdf import print_pdf
 from tests.report.reports import RIGHT, evaluation_of, report_of
 
 pytestmark = pytest.mark.browser
@@ -45,3 +46,10 @@ def test_verdict_pictures_and_deltas_are_there_with_the_network_off(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert complaints == []
     context.close()
+
+
+def test_a_report_is_printed_as_pdf_with_what_is_folded(report: Path, tmp_path: Path) -> None:
+    print_pdf(report, tmp_path / "report.pdf")
+    content = (tmp_path / "report.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") + content.count(b"/Type/Page") > 1

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from harness.base.errors import MissingPackageError
+from harness.exploring.opened import OpenedRuns
 from harness.labeling.access import Access
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
@@ -29,6 +30,7 @@ from harness.references.suggestions import (
     StageProvenance,
     Suggestions,
 )
+from harness.runs.gate import Gate
 from harness.scoring.detection import Thresholds
 from harness.tasks.identity.finder import Finder
 from harness.tracking.store import LocalStore, Store
@@ -87,9 +89,11 @@ def connect(root: Path, tmp_path: Path) -> Connect:
         **options: Any,
     ) -> TestClient:
         shown = source or StagingSource(LabelStore(root))
-        history = RunHistory(store or LocalStore(str(tmp_path / "mlruns"), "harness"), shown, Thresholds(0.5, 0.5))
+        runs = store or LocalStore(str(tmp_path / "mlruns"), "harness")
+        history = RunHistory(runs, shown, Thresholds(0.5, 0.5))
         history.wait()
-        context = Context(shown, LINKER, history, search or PhotoSearch(shown, no_models), mlflow_url)
+        opened = OpenedRuns(runs, Gate(strict=False))
+        context = Context(shown, LINKER, history, search or PhotoSearch(shown, no_models), opened, mlflow_url)
         return TestClient(make_app(context, access or Access()), base_url=HERE, follow_redirects=False, **options)
 
     return connected

@@ -16,6 +16,7 @@ import httpx2 as httpx
 import pytest
 
 from harness.__main__ import run
+from harness.labeling.source import FrozenError, SampleSource
 from tests.labeling.conftest import BIB, bibs
 
 
@@ -91,7 +92,6 @@ def test_a_port_in_use_is_an_error(root: Path, capsys: pytest.CaptureFixture[str
     ("arguments", "code", "message"),
     [
         (["references.root=nowhere"], 1, "no reference set at nowhere"),
-        (["references=sample"], 2, "the labelling pages show references=staging or references=frozen"),
         (["references=frozen", "references.root=nowhere", "references.name=v9"], 1, "no frozen set v9"),
         (["--host", "no.such.host.invalid"], 1, "--host no.such.host.invalid: no such address"),
     ],
@@ -103,7 +103,18 @@ def test_what_cannot_be_shown_is_told(
     assert message in capsys.readouterr().err
 
 
+def test_a_set_that_has_no_pages_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ui", "--no-browser", "references=off"]) == 2
+    assert "the pages show references=staging, references=frozen or references=sample" in capsys.readouterr().err
+
+
 def test_a_port_that_does_not_exist_is_a_mistake_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        run(["ui", "--port", "99999"])
+    assert run(["ui", "--port", "99999"]) == 2
     assert "99999 is no port" in capsys.readouterr().err
+
+
+def test_the_sample_is_shown_read_only(sample_root: Path) -> None:
+    source = SampleSource(sample_root)
+    assert (source.name, source.read_only, len(source.contents().index.photos)) == ("sample", True, 24)
+    with pytest.raises(FrozenError, match="the sample never changes"):
+        source.writable()

@@ -247,3 +247,19 @@ def test_scaling_keeps_the_shape(size: tuple[int, int], long_side: int, expected
     image, factor = scale_to(np.zeros((size[1], size[0], 3), dtype=np.uint8), long_side)
     assert (image.shape[1], image.shape[0]) == expected
     assert factor == long_side / 100
+
+
+#: The last digit of 3347 on `person_picture` ends at this pixel, the bib at 295.
+_LAST_DIGIT = 287
+
+
+@pytest.mark.parametrize(
+    ("right", "number"),
+    [(_LAST_DIGIT + 6, "3347"), (_LAST_DIGIT + 1, "3347?"), (_LAST_DIGIT - 15, "334?")],
+    ids=["paper shows before the frame", "the last digit touches it", "the frame cuts the last digit"],
+)
+def test_a_number_at_the_frame_is_whole_where_paper_shows_beside_it(right: int, number: str) -> None:
+    photo = np.ascontiguousarray(bgr(person_picture("P001", "3347"))[:, :right])
+    x, y, w, h = PEOPLE["P001"][1]
+    face = FaceBox(x=x / right, y=y / photo.shape[0], w=w / right, h=h / photo.shape[0])
+    assert [bib.number for bib in pipeline().bib.read(look(photo), (face,))] == [number]

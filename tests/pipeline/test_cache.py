@@ -25,7 +25,7 @@ from harness.base.cache import cache_dir
 from harness.base.errors import HarnessError
 from harness.pipeline.cache import FILE, CacheConfig, Entry, StageCache, StageUse, checksum, key_of
 from harness.pipeline.looks import Image, Look
-from harness.pipeline.weights import Weights
+from harness.pipeline.weights import Weights, check_models
 from tests.mounts import full_disk, read_only
 
 
@@ -66,6 +66,35 @@ def test_a_second_look_costs_nothing_and_decodes_nothing(cache: StageCache) -> N
     assert first.size == second.size == (6, 4)
     assert (first.misses, second.hits) == ({"mean": 1}, {"mean": 1})
     assert photo.decoded == 0
+
+
+@dataclass(frozen=True)
+class LateEye(Eye):
+    """One that opens its models when they are first needed."""
+
+    opened: list[str] = field(default_factory=list, compare=False)
+    CHEAP: ClassVar = frozenset({*Eye.CHEAP, "opened"})
+
+    def find_models(self) -> None:
+        self.opened.append("found")
+
+    def load(self) -> None:
+        time.sleep(0.05)
+        self.opened.append("opened")
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def test_models_open_where_the_cache_has_no_answer_and_outside_of_the_clock(cache: StageCache) -> None:
+    eye = LateEye()
+    check_models(eye)
+    cold = Look(Photo(), cache)
+    see(cold, eye)
+    assert eye.opened == ["found", "opened"]
+    assert cold.seconds["mean"] < 0.05
+    see(Look(Photo(), cache), again := LateEye())
+    assert again.opened == []
 
 
 def test_an_answer_is_the_same_computed_kept_and_without_a_cache(cache: StageCache) -> None:
@@ -288,9 +317,9 @@ def test_an_entry_counts_as_used_again_when_it_is_read_more_than_a_minute_later(
 ) -> None:
     cache, now = StageCache(tmp_path, limit_bytes=150), 1_000_000.0
     for seconds, key in ((0.0, "first"), (30.0, "second")):
-        monkeypatch.setattr("harness.pipeline.cache.time.time", lambda seconds=seconds: now + seconds)
+        monkeypatch.setattr("harness.pipeline.cache.local.time.time", lambda seconds=seconds: now + seconds)
         cache.put(key, "s", Entry("x" * 98, 0.0))
-    monkeypatch.setattr("harness.pipeline.cache.time.time", lambda: now + read_after)
+    monkeypatch.setattr("harness.pipeline.cache.local.time.time", lambda: now + read_after)
     cache.get("first")
     assert cache.prune() == 1
     assert [key for key in ("first", "second") if cache.get(key)] == [stays]
@@ -448,7 +477,7 @@ def test_a_folder_that_cannot_be_made_is_bypassed(tmp_path: Path, capsys: pytest
 def test_a_cache_that_stays_locked_is_read_and_not_written(
     cache: StageCache, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.pipeline.cache._PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("harness.pipeline.cache.local._PATIENCE_SECONDS", 0.05)
     see(Look(Photo(), cache), Eye())
     with database(cache) as other:
         other.execute("BEGIN IMMEDIATE")

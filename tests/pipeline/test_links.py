@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from scipy.optimize import linear_sum_assignment
 
-from harness.pipeline.links.geometric import GeometricLinker
+from harness.pipeline.links.geometric import GeometricLinker, best_pairs
 from harness.pipeline.links.rule_of_thumb import RuleOfThumbLinker
 from harness.pipeline.stages import Linker
 from harness.testing import LinkerContract
@@ -134,3 +137,18 @@ def test_the_rule_of_thumb_lets_faces_choose_in_turn() -> None:
 def test_the_rule_of_thumb_measures_sideways_in_widths_of_the_bib() -> None:
     assert THUMB.link([bib(0.54, 0.5)], [face(0.5, 0.25)], aspect=1.0)
     assert not THUMB.link([bib(0.56, 0.5)], [face(0.5, 0.25)], aspect=1.0)
+
+
+#: Few values, so that ways to pair are often equally good, and many zeros, so that there are often few ways.
+FITS = arrays(
+    np.float64, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.sampled_from([0, 0, 0.25, 0.3, 1])
+)
+
+
+@given(fit=FITS)
+def test_pairs_are_those_of_the_solver_however_they_are_found(
+    fit: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> None:
+    rows, columns = linear_sum_assignment(fit, maximize=True)
+    solved = [(b, f) for b, f in zip(rows.tolist(), columns.tolist(), strict=True) if fit[b, f] > 0]
+    assert list(best_pairs(fit)) == solved

@@ -126,6 +126,13 @@ def test_a_number_whose_end_cannot_be_told_is_a_part() -> None:
     assert found(unsure).numbers() == ()
 
 
+def test_a_digit_that_an_arm_covers_by_half_reads_as_many_things_and_is_a_part() -> None:
+    def seen(last: str, score: float) -> Reading:
+        return replace(reading(f"114{last}", score=1.0), char_scores=(1.0, 1.0, 1.0, score))
+
+    assert told(found(seen("0", 0.6), seen("u", 0.7), seen("U", 0.6))) == (["114?"], [("114?", "partial")])
+
+
 @pytest.mark.parametrize(("side", "text"), [("left", "?10151"), ("right", "10151?")])
 def test_what_the_frame_of_the_photo_cuts_is_a_part(side: str, text: str) -> None:
     assert told(found(reading("10151", score=1.0), cut=side)) == ([text], [(text, "partial")])
@@ -153,3 +160,27 @@ def test_a_start_list_makes_a_number_that_is_not_on_it_less_sure(tmp_path_factor
     made.format = replace(AUTO, entrants=str(path))
     assert told(made) == ([], [("418", "min_char_score")])
     assert [number.text for number in found(reading("418", score=0.8)).numbers()] == ["418"]
+
+
+def test_a_torso_whose_text_reaches_the_edge_of_every_look_is_told() -> None:
+    box = reading("417").box
+    made = Found(RULE, AUTO, TORSO, 0.4, (FACE,))
+    assert made.cut_off() == []
+    assert not made.may_be_read(box, box, "edge", 1.0)
+    assert made.cut_off() == [0]
+    made.add(Sighting(box, (reading("417", score=0.6),)), box, 1.0)
+    assert made.cut_off() == []
+
+
+def test_a_torso_with_a_sure_number_needs_no_wider_look_for_other_text() -> None:
+    made = found(reading("417", score=0.95))
+    below = replace(reading("417").box, y=0.56)
+    assert not made.may_be_read(below, below, "edge", 1.0)
+    assert made.cut_off() == []
+
+
+def test_text_on_nobody_that_reaches_the_edge_asks_for_no_wider_look() -> None:
+    box = reading("417").box
+    made = Found(RULE, AUTO, TORSO, 0.4, (BESIDE,))
+    assert not made.may_be_read(box, box, "edge", 1.0)
+    assert made.cut_off() == []

@@ -60,7 +60,20 @@ def test_a_reading_without_an_end_keeps_the_rest_of_everything() -> None:
 
 def test_the_plate_is_cut_at_the_border_and_keeps_what_was_read() -> None:
     reading = Reading(Box(x=0.01, y=0.5, w=0.1, h=0.1), "12", (0.9, 0.9))
-    bib = Plate(widen=2.0, heighten=3.0).around(reading)
+    bib = Plate(widen=2.0, heighten=3.0).around(reading, aspect=1.0)
     assert (bib.x, bib.y) == pytest.approx((0.0, 0.4))
     assert (bib.w, bib.h) == pytest.approx((0.16, 0.3))
     assert (bib.number, bib.score, bib.char_scores) == ("12", 0.9, (0.9, 0.9))
+
+
+@pytest.mark.parametrize("aspect", [1.5, 0.667])
+def test_the_bib_of_a_lone_digit_is_wider_than_high_and_that_of_a_long_number_as_wide_as_the_number(
+    aspect: float,
+) -> None:
+    # A digit half as wide as high, in a photo of any shape.
+    digit = Reading(Box(x=0.5, y=0.5, w=0.05 / aspect, h=0.1), "7", (0.9,))
+    bib = Plate(widen=1.05, heighten=1.45, least_width=1.2).around(digit, aspect)
+    assert bib.w * aspect / bib.h == pytest.approx(1.2)
+    assert bib.x + bib.w / 2 == pytest.approx(digit.box.x + digit.box.w / 2)
+    long = Reading(Box(x=0.1, y=0.5, w=0.25 / aspect, h=0.1), "12345", (0.9,) * 5)
+    assert Plate(widen=1.05, heighten=1.45, least_width=1.2).around(long, aspect).w == pytest.approx(long.box.w * 1.05)

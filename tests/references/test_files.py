@@ -220,3 +220,12 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, mo
         write_file(tmp_path, PhotoIndex(revision=1))
     assert (tmp_path / "photo_index.json").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["photo_index.json"]
+
+
+def test_records_do_not_keep_the_names_of_their_keys_which_were_half_of_their_memory() -> None:
+    one, other = (BibRecord.model_validate_json('{"x": 0.1, "y": 0.1, "w": 0.2, "h": 0.2}') for _ in range(2))
+    copy = one.model_copy(update={"number": "7"})
+    assert one.model_fields_set is other.model_fields_set
+    assert not one.model_fields_set, "a copy with another value adds nothing to what all share"
+    assert (copy.number, one.number) == ("7", None)
+    assert one == other

@@ -11,7 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from harness.report.comparisons import comparison_dict, text_comparison
 from harness.report.html import Inlined
+from harness.runs.archive import PHOTOS
+from harness.runs.plan import Drawing
 from harness.tasks.photos import section
 from harness.tasks.photos.predicting import FailedPhoto
 from harness.types import DroppedText, FaceBox
@@ -49,6 +52,49 @@ def test_lost_faces_are_seen_beside_the_baseline(page_of: Callable[[Told], str])
     assert page.count("<span>baseline</span>") == page.count("<span>this run</span>") == 6
     assert "the bib was found, its face was not" in page
     assert "Newly fixed: 0 photos" in page
+
+
+def test_as_many_pictures_are_drawn_as_are_asked_for(page_of: Callable[[Told], str]) -> None:
+    lost = replace(RIGHT, faces=(), links=())
+    told = report_of(evaluation_of([lost] * 12), evaluation_of([RIGHT] * 12))
+    for asked in (0, 2, 24):
+        page = page_of(replace(told, report=replace(told.report, drawing=Drawing(asked))))
+        assert page.count("<span>baseline</span>") == min(asked, 12)
+        assert "Newly broken: 12 photos" in page, "the others are named"
+        assert page.count('alt="this run on') == 2 * min(asked, 12), "of the changed photos and of the worst"
+
+
+def test_a_caption_is_one_line_and_the_rest_is_folded(page_of: Callable[[Told], str]) -> None:
+    page = page_of(report_of(evaluation_of([NOTHING]), evaluation_of([RIGHT])))
+    line = re.search(
+        r'<div class="told"><b>photo-0.jpg</b>: (.*?)</div><details><summary>all of it</summary>(.*?)</d', page
+    )
+    assert line is not None
+    assert line[1] == "1 number lost; 1 bib lost; 1 face lost; 1 link lost"
+    assert line[2].startswith("1 number lost (-417: no trace")
+
+
+def test_photos_link_to_the_explorer_only_where_it_is_served(page_of: Callable[[Told], str]) -> None:
+    told = report_of(evaluation_of([NOTHING]), evaluation_of([RIGHT]))
+    served = replace(told.report, run_id="a" * 32, drawing=Drawing(explorer="http://127.0.0.1:8484"))
+    address = f'<a href="http://127.0.0.1:8484/runs/{"a" * 32}/photos/{0:064x}">photo-0.jpg</a>'
+    assert page_of(replace(told, report=served)).count(address) == 2
+    assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page_of(told)) == []
+
+
+def test_the_report_and_compare_count_the_same_newly_broken_photos(page_of: Callable[[Told], str]) -> None:
+    """One photo lost its face, one lost a face while a false one is gone, one got better, one is as it was."""
+    false = FaceBox(x=0.7, y=0.2, w=0.1, h=0.15, score=0.8)
+    lost, more = replace(RIGHT, faces=(), links=()), replace(RIGHT, faces=(*RIGHT.faces, false))
+    told = report_of(evaluation_of([lost, lost, RIGHT, RIGHT]), evaluation_of([RIGHT, more, lost, RIGHT]))
+    assert told.report.comparison is not None
+    page, text = page_of(told), text_comparison(told.report.comparison, "a", "b")
+    data = comparison_dict(told.report.comparison, "a", "b")
+    assert "Newly broken: 2 photos" in page
+    assert "Newly broken (2 photos)" in text
+    assert len(data["newly_broken"]) == len(told.report.comparison.newly_broken(PHOTOS)) == 2
+    assert "Newly fixed: 1 photo<" in page
+    assert "Newly fixed (1 photo)" in text
 
 
 def test_each_missed_number_is_told_with_its_cause_and_each_rule_with_its_count(page_of: Callable[[Told], str]) -> None:

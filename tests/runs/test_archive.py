@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.runs.archive import (
-    BenchmarkRun,
-    FailedItem,
-    Item,
-    PhotoDetail,
-    RunMetadata,
-    TaskData,
-    TaskRun,
-    combined_digest,
-    read_run,
-    write_run,
-)
+from harness.runs import archive
+from harness.runs.archive import BenchmarkRun, RunMetadata, TaskData, TaskRun, combined_digest, read_run, write_run
+from harness.runs.gate import THE_BASELINE, Judgement, Verdict
+from harness.runs.items import FailedItem, Item, PhotoDetail
+from harness.runs.records import MOST_DESCRIBED, describe, judgement_tags
 from harness.scoring import (
     BibScorecard,
     Cause,
@@ -125,6 +119,42 @@ def test_to_dict_and_from_dict_are_each_others_inverse(run: BenchmarkRun) -> Non
     assert BenchmarkRun.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
 
+@given(runs)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+def test_a_run_with_very_many_items_keeps_them_in_columns_and_is_read_as_it_was(
+    tmp_path: Path, run: BenchmarkRun
+) -> None:
+    for file in tmp_path.iterdir():
+        file.unlink()
+    # A task is called like a file, and an item has no scorecard that counts nothing.
+    run = replace(run, tasks={f"task{place}": _filled(task) for place, task in enumerate(run.tasks.values())})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archive, "MOST_INLINE", 0)
+        write_run(tmp_path, run)
+    kept = json.loads((tmp_path / "run.json").read_bytes())
+    assert all(not task["items"] for task in kept["tasks"].values())
+    assert read_run(tmp_path / "run.json") == run
+
+
+def _filled(task: TaskRun) -> TaskRun:
+    filled = [
+        replace(item, counts={card: counts for card, counts in item.counts.items() if counts}) for item in task.items
+    ]
+    return replace(task, items=tuple(filled))
+
+
+def test_items_that_are_damaged_or_gone_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_INLINE", 0)
+    write_run(tmp_path, benchmark_run([(1, 0, 0)]))
+    file = tmp_path / "photos_items.parquet"
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(HarnessError, match=r"photos_items\.parquet: not the items of a run"):
+        read_run(tmp_path / "run.json")
+    file.unlink()
+    with pytest.raises(HarnessError, match=r"photos_items\.parquet: not the items of a run"):
+        read_run(tmp_path / "run.json")
+
+
 def test_a_run_has_the_scorecards_that_were_made() -> None:
     run = benchmark_run([(1, 0, 0)])
     data = run.to_dict()
@@ -186,3 +216,32 @@ def test_a_file_that_cannot_be_used_says_where_and_why(tmp_path: Path) -> None:
         read_run(path)
     with pytest.raises(HarnessError, match=r"cannot be read: No such file"):
         read_run(tmp_path / "other.json")
+
+
+def test_a_description_fits_into_mlflow_and_leaves_recall_by_tag_out_first() -> None:
+    run = benchmark_run([(1, 0, 0)])
+    few, many, too_many = (
+        describe(with_slices(run, number, note), THE_BASELINE)
+        for number, note in ((3, ""), (200, ""), (200, "x\n" * 4500))
+    )
+    assert "tag 2" in few
+    assert "The report has more" not in few
+    assert "tag 2" not in many
+    assert "Face detection" in many
+    assert many.endswith("The report has more.")
+    assert len(too_many) <= MOST_DESCRIBED
+    assert too_many.endswith("x\n\nThe report has more.")
+
+
+def test_reasons_that_are_too_long_for_a_tag_are_cut() -> None:
+    judgement = Judgement(Verdict.INCOMPLETE, tuple(f"photo {n} could not be read" for n in range(1000)))
+    reasons = judgement_tags(judgement, "key", None)["verdict.reasons"]
+    assert len(reasons) == MOST_DESCRIBED
+    assert reasons.startswith("photo 0 could not be read; photo 1 ")
+    assert reasons.endswith(" ...")
+
+
+def with_slices(run: BenchmarkRun, number: int, note: str) -> BenchmarkRun:
+    slices = tuple(Slice("bib", f"tag {n}", 1, 2) for n in range(number))
+    tasks = {name: replace(task, slices=slices) for name, task in run.tasks.items()}
+    return replace(run, tasks=tasks, metadata=replace(run.metadata, note=note))

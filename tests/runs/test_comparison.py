@@ -8,12 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.report.comparisons import LISTED, comparison_dict, markdown_comparison, text_comparison
 from harness.report.notebook import comparison_html
-from harness.runs.archive import BenchmarkRun, PhotoDetail
-from harness.runs.comparison import Change, Comparison, ConfigChange, Outcome, code_diff, compare, config_diff
-from harness.runs.gate import Verdict
+from harness.runs.archive import BenchmarkRun
+from harness.runs.comparison import (
+    Change,
+    Comparison,
+    ConfigChange,
+    Outcome,
+    code_diff,
+    compare,
+    config_diff,
+    item_changes,
+)
+from harness.runs.gate import Judgement, Verdict
+from harness.runs.items import PhotoDetail
 from harness.scoring import Cause, MissedNumber
 from tests.benchmark_runs import METADATA, Photo, benchmark_run, gate
 
@@ -74,15 +86,40 @@ def test_a_number_that_is_lost_is_told_with_its_cause() -> None:
 def test_a_photo_stands_once_with_all_that_happened_to_it_and_the_worst_first() -> None:
     before = benchmark_run([(2, 0, 0)] * 3, numbers=[(1, 0, 0)] * 3)
     after = benchmark_run([(2, 0, 0), (1, 0, 1), (0, 0, 2)], numbers=[(0, 0, 1), (1, 0, 0), (0, 0, 1)])
-    told = compare(gate(), after, before).by_item()
-    assert set(told) == {Change.BROKEN}
-    lines = [(changes[0].name, [change.scorecard for change in changes]) for changes in told[Change.BROKEN]]
+    comparison = compare(gate(), after, before)
+    lines = [(changes[0].name, [change.scorecard for change in changes]) for changes in comparison.newly_broken()]
+    assert comparison.newly_fixed() == ()
     assert lines == [("002.jpg", ["number", "face"]), ("000.jpg", ["number"]), ("001.jpg", ["face"])]
+
+
+def test_what_got_better_on_a_photo_does_not_take_it_from_the_newly_broken() -> None:
+    """A count that left out photos with a new error, because another error of theirs is gone, would flatter."""
+    before = benchmark_run([(1, 1, 0), (0, 0, 1)], numbers=[(0, 0, 1), (0, 0, 1)])
+    after = benchmark_run([(0, 0, 1), (1, 0, 0)], numbers=[(1, 0, 0), (1, 0, 0)])
+    comparison = compare(gate(), after, before)
+    assert [changes[0].name for changes in comparison.newly_broken()] == ["000.jpg"]
+    assert [changes[0].name for changes in comparison.newly_fixed()] == ["001.jpg"]
+
+
+_COUNTS = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
+
+
+@given(st.lists(st.tuples(_COUNTS, _COUNTS, _COUNTS, _COUNTS), min_size=1, max_size=8))
+def test_every_changed_photo_is_newly_broken_or_newly_fixed_and_never_both(
+    rows: list[tuple[Photo, Photo, Photo, Photo]],
+) -> None:
+    base = benchmark_run([row[0] for row in rows], numbers=[row[1] for row in rows])
+    run = benchmark_run([row[2] for row in rows], numbers=[row[3] for row in rows])
+    comparison = Comparison(run, base, Judgement(Verdict.NO_WORSE), tuple(item_changes(run, base)), ())
+    worse = {item.id for item in comparison.items if item.lost > 0 or item.invented > 0}
+    assert len(comparison.newly_broken("photos")) == len(worse), "each photo counts once"
+    assert {changes[0].id for changes in comparison.newly_broken()} == worse
+    assert {changes[0].id for changes in comparison.newly_fixed()} == {item.id for item in comparison.items} - worse
 
 
 def test_runs_that_are_the_same_have_nothing_to_tell() -> None:
     same = compared(BEFORE, BEFORE)
-    assert (same.items, same.config, same.ledger(), same.by_item()) == ((), (), {}, {})
+    assert (same.items, same.config, same.ledger(), same.newly_broken()) == ((), (), {}, ())
     assert "no difference" in text_comparison(same, "a" * 32, "b" * 32)
 
 
@@ -168,9 +205,9 @@ def test_for_a_terminal() -> None:
         "base  bbbbbbbb  fast, code c0ffee",
         "Verdict: CANNOT TELL",
         "  face.threshold  0.7 -> 0.99",
-        "Newly broken (2 photos)",
+        "Newly broken (3 photos)",
         "  000.jpg  2 faces lost",
-        "Better and worse (1 photo)",
+        "  002.jpg  1 face found, 1 face invented",
         "Newly fixed (1 photo)",
         "faces: 3 lost, 2 found",
     ):
@@ -181,9 +218,9 @@ def test_for_a_pull_request() -> None:
     text = markdown_comparison(told_twice(), "a" * 32, "b" * 32)
     assert text.startswith("### harness: CANNOT TELL\n")
     assert "| 000.jpg | 2 faces lost |" in text
-    assert "<summary>Newly broken: 2 photos</summary>" in text
+    assert "<summary>Newly broken: 3 photos</summary>" in text
     assert "face.threshold  0.7 -> 0.99" in text
-    assert text.count("<details>") == text.count("</details>") == 4
+    assert text.count("<details>") == text.count("</details>") == 3
 
 
 def test_a_file_name_makes_no_markup() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from harness.runs.gate import Gate, Verdict
 from harness.runs.judge import judge
 from harness.scoring import BibScorecard, NumberScorecard
 from harness.scoring.pairing import JUDGE_VERSION
-from harness.tracking.catalog import list_runs, list_sweeps
+from harness.tracking.finding import list_runs, list_sweeps
 from harness.tracking.store import LocalStore
 from tests.conftest import Harness
 
@@ -135,6 +135,11 @@ def _values(line: str) -> list[str]:
     return line.split()[:4]
 
 
+def _titled(lines: Sequence[str], title: str) -> int:
+    """How many photos stand under a title."""
+    return sum(int(line.partition("(")[2].split()[0]) for line in lines if line.startswith(f"{title} ("))
+
+
 @pytest.mark.parametrize("run", ["2a24cd42", "3a6dba62"])
 def test_they_compare_as_they_did_and_are_judged_by_the_rule_of_today(
     harness: Harness, ids: Mapping[str, str], run: str
@@ -146,8 +151,15 @@ def test_they_compare_as_they_did_and_are_judged_by_the_rule_of_today(
     assert sorted(_values(line) for line in shown if _ROW.match(line)) == sorted(
         _values(line) for line in expected if _ROW.match(line)
     )
-    rest = [line for line in expected if line and not _ROW.match(line) and not line.startswith(("Verdict", "metric "))]
-    assert [line for line in shown if line in rest] == rest, "titles, config, and the photos that came out otherwise"
+    said_otherwise = ("Verdict", "metric ", "Newly", "Better and worse")
+    rest = [line for line in expected if line and not _ROW.match(line) and not line.startswith(said_otherwise)]
+    assert sorted(line for line in shown if line in rest) == sorted(rest), "config, and photos that came out otherwise"
+    # Photos that got better and worse are among the newly broken now.
+    broken = [_titled(expected, title) for title in ("Newly broken", "Better and worse")]
+    assert (_titled(shown, "Newly broken"), _titled(shown, "Newly fixed")) == (
+        sum(broken),
+        _titled(expected, "Newly fixed"),
+    )
     assert f"Verdict: {JUDGED[run]}" in shown
     rows = [line for line in shown if _ROW.match(line) and not line.endswith("for information")]
     assert {line.rpartition("  ")[2] for line in rows} <= {"CANNOT TELL", "NO WORSE", JUDGED[run]}

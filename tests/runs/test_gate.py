@@ -12,7 +12,7 @@ from scipy.stats import t
 
 from harness.base.code import code_of
 from harness.config import compose, instantiate
-from harness.runs.archive import BenchmarkRun, Item, TaskData, TaskRun
+from harness.runs.archive import BenchmarkRun, TaskData, TaskRun
 from harness.runs.gate import (
     UNCHANGED,
     Gate,
@@ -23,6 +23,7 @@ from harness.runs.gate import (
     Verdict,
     all_proven,
 )
+from harness.runs.items import Item
 from harness.runs.judge import judge, paired
 from harness.runs.records import judgement_tags
 from harness.runs.verdicts import markdown_judgement, text_judgement, unseen

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.report.sweep_page import SweepFindings, pareto_figure, sweep_markdown, sweep_page, sweep_table
 from harness.runs.sweeps import (
     SweepJob,
+    extremes,
     headlines,
     identical,
     idle_params,
@@ -31,6 +34,13 @@ def job(name: str, f1: float = 0.5, seconds: float = 10.0, predictions: str = ""
 
 def names(jobs: tuple[SweepJob, ...]) -> list[str]:
     return [item.name for item in jobs]
+
+
+def test_the_best_and_the_worst_job() -> None:
+    jobs = [job("balanced", 0.8), job("best", 0.9), job("fast", 0.6), job("fast again", 0.6)]
+    assert names(extremes(jobs)) == ["best", "fast"]
+    assert names(extremes(jobs[:1])) == ["balanced"]
+    assert extremes([replace(jobs[0], status="FAILED")]) == extremes([]) == ()
 
 
 def test_the_front_has_what_no_other_job_beats() -> None:

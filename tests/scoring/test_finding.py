@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.scoring import asking, searching
+from harness.scoring import searching, strangers
 from harness.scoring.asking import WAYS
 from harness.scoring.finding import CAUSES, FindScorecard, FindTally, Missed, headline, tally_finding
 from harness.scoring.people import NOBODY, UNKNOWN, Evidence
@@ -160,6 +160,89 @@ class Plain:
                 counts["both_wrong"] += wrong / len(ways)
                 counts["both_unknown"] += (photo in perhaps | reads and not wrong) / len(ways)
         return counts
+
+    def pairs(self, person: int) -> tuple[dict[int, dict[str, float]], dict[int, float]]:
+        """By wanted photo the share of each way that asks for it, and by photo of others the share that came back."""
+        e = self.e
+        if not e.people[person].runner:
+            return {}, {}
+        rows = np.flatnonzero(e.queries.person == person).tolist()
+        queries = [(e.queries.vectors[n], int(e.queries.photo[n])) for n in rows]
+        tried = not queries and e.queries.not_found[person] + e.queries.not_enrolled[person] > 0
+        selfie = [(own, self.back_by_face(vector, person, own)[0]) for vector, own in queries]
+        numbers = e.people[person].numbers
+        both = [(own, *self.back_by_both(vector, person, own)[0::2]) for vector, own in queries]
+        alone = [(-1, *self.back_by_both(None, person, -1)[0::2])] if numbers else []
+        wanted: dict[int, dict[str, float]] = {}
+        for photo in (n for n in self.photos if labelled_in(e)[person, n]):
+            wanted[photo] = {}
+            if numbers:
+                wanted[photo]["number"] = float(bool(set(numbers) & e.photos.read[photo]))
+            asked = [photo in surely for own, surely in selfie if own != photo]
+            if asked or tried:
+                wanted[photo]["selfie"] = sum(asked) / max(1, len(asked))
+            ways = [each for each in both if each[0] != photo] or alone
+            if ways or tried:
+                back = [photo in surely | reads for _, surely, reads in ways]
+                wanted[photo]["both"] = sum(back) / max(1, len(back))
+        others: Counter[int] = Counter()
+        for _, surely, reads in both or alone:
+            for photo in (surely | {n for n in reads if e.photos.bibs_said[n]}) - wanted.keys():
+                others[photo] += 1 / len(both or alone)  # type: ignore[assignment]
+        return wanted, dict(others)
+
+
+def wanted_of(tally: FindTally, person: int) -> dict[int, dict[str, float]]:
+    rows = np.flatnonzero(tally.wanted.person == person).tolist()
+    shares = {n: {way: float(getattr(tally.wanted, way)[n]) for way in WAYS} for n in rows}
+    return {
+        int(tally.wanted.photo[n]): {way: share for way, share in own.items() if not math.isnan(share)}
+        for n, own in shares.items()
+    }
+
+
+class TestPairs:
+    """Every pair of a runner and a photo, as a run keeps them."""
+
+    @given(seeds, galleries, st.sampled_from([None, 0.2, 0.5, 0.9]), st.sampled_from([15, 1 << 22]))
+    @settings(max_examples=80, deadline=None)
+    def test_each_pair_is_what_plain_loops_say_and_they_add_up_to_the_counts(
+        self, seed: int, gallery: Gallery, fixed: float | None, block: int
+    ) -> None:
+        evidence = random_world(seed, most=6).evidence()
+        search = Search(evidence, gallery)
+        operating = operate(search, (0.3,))[0] if fixed is None else Operating.fixed(0.3, fixed, 9, "")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(searching, "BLOCK", block)
+            patch.setattr(strangers, "_TOGETHER", 3)
+            tally = tally_finding(search, operating)
+        plain, wanted, others = Plain(evidence, gallery, operating), tally.wanted, tally.others
+        for person, counts in enumerate(tally.counts.by_item()):
+            pairs, back = plain.pairs(person)
+            assert wanted_of(tally, person) == {photo: pytest.approx(own) for photo, own in pairs.items()}
+            mine, theirs = wanted.person == person, others.person == person
+            assert dict(zip(others.photo[theirs].tolist(), others.share[theirs].tolist(), strict=True)) == (
+                pytest.approx(back)
+            )
+            assert np.count_nonzero(mine) == counts["wanted"]
+            for way in WAYS:
+                assert np.count_nonzero(~np.isnan(getattr(wanted, way)[mine])) == counts[f"{way}_asked"]
+                assert np.nansum(getattr(wanted, way)[mine]) == pytest.approx(counts[f"{way}_found"], abs=1e-9)
+            assert others.share[theirs].sum() == pytest.approx(counts["both_wrong"], abs=1e-9)
+            for place, cause in enumerate(CAUSES):
+                missed = (1 - wanted.both)[mine & (wanted.cause == place)].sum()
+                assert missed == pytest.approx(counts[cause], abs=1e-9)
+
+    @given(seeds)
+    @settings(max_examples=40, deadline=None)
+    def test_a_score_that_reaches_the_threshold_came_back_and_one_below_did_not_by_face(self, seed: int) -> None:
+        tally = find(random_world(seed))
+        wanted, asked = tally.wanted, ~np.isnan(tally.wanted.both)
+        reached = wanted.score >= tally.thresholds[wanted.person]
+        assert (wanted.both[reached] > 0).all()
+        by_number_at_most = (wanted.number == 1) | np.isnan(wanted.number)
+        assert (by_number_at_most | (wanted.both == 0))[asked & ~reached].all()
+        assert ((tally.others.score >= tally.thresholds[tally.others.person]) | (tally.others.face < 0)).all()
 
 
 class TestAgainstPlainLoops:
@@ -380,7 +463,7 @@ class TestPrecision:
         for n in range(9):
             world.face(world.photo(), (1, n / 20), NOBODY)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(asking, "MOST_STRANGERS", 2)
+            patch.setattr(strangers, "MOST_STRANGERS", 2)
             assert [each.photo for each in find(world).strangers] == [0, 1]
 
     @pytest.mark.parametrize(("person", "counts"), [(0, (1, 0, 0)), (NOBODY, (0, 1, 0)), (UNKNOWN, (0, 0, 1))])
@@ -465,6 +548,16 @@ class TestSlices:
         }
         ways = ("selfie", "both")
         assert found == {f"slice/{way}_recall_{tag}": n for way in ways for tag, n in expected.items()}
+
+    def test_by_the_tags_of_their_boxes_and_of_the_photo(self) -> None:
+        world, person = ann()
+        for tags, vector in ((("blurry",), (0, 1)), (("blurry", "night"), (1, 0)), ((), (1, 0))):
+            photo = world.photo()
+            world.face(photo, vector, person)
+            world.appears(person, photo, tags=tags)
+        found = {each.metric: (each.found, each.total) for each in find(world).slices}
+        assert found["slice/selfie_recall_blurry"] == (1, 2)
+        assert found["slice/both_recall_night"] == (1, 1)
 
     @given(seeds)
     @settings(max_examples=30, deadline=None)

@@ -92,6 +92,16 @@ class TestAgainstPlainLoops:
             assert getattr(card, f"accepted_{name}") == sum(score > cut for _, score in genuine)
             assert getattr(card, f"accepted_{name}") > 0
 
+    def test_of_very_many_faces_some_make_impostor_pairs_and_all_make_genuine_ones(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        evidence = random_world(2, 60).evidence()
+        whole = card_of(tally_verification(evidence))
+        monkeypatch.setattr(verification, "MOST_FACES", 20)
+        fewer = card_of(tally_verification(evidence))
+        assert fewer.genuine == whole.genuine > 0
+        assert 0 < fewer.impostors <= 20 * 19 // 2 < whole.impostors
+
     @given(seeds)
     @settings(max_examples=15, deadline=None)
     def test_the_eer_without_each_group(self, seed: int) -> None:

@@ -55,7 +55,7 @@ class World:
     def appears(self, person: int, photo: int, **more: Any) -> None:
         """A person is labelled in a photo; `more` are fields of the appearance."""
         empty = dict.fromkeys(("face_labeled", "bib_labeled", "bib_found", "bib_read", "photo_alone"), False)
-        known = self.seen.get((person, photo), {**empty, "face": -1, "height": math.nan})
+        known = self.seen.get((person, photo), {**empty, "face": -1, "height": math.nan, "tags": ()})
         self.seen[person, photo] = known | more
 
     def query(self, person: int, vector: Vector, photo: int = -1) -> None:
@@ -91,6 +91,7 @@ class World:
                 _ints(photo for (_, photo), _ in seen),
                 face=_ints(place[more["face"]] for _, more in seen),
                 height=np.array([more["height"] for _, more in seen], dtype=np.float64),
+                tags=tuple(frozenset(more["tags"]) for _, more in seen),
                 **{
                     name: np.array([more[name] for _, more in seen], dtype=bool)
                     for name in ("face_labeled", "bib_labeled", "bib_found", "bib_read", "photo_alone")
@@ -252,7 +253,8 @@ def shuffled(evidence: Evidence, seed: int) -> tuple[Evidence, list[int], list[i
             tuple(faces.numbers[n] for n in order),
         ),
         replace(
-            Appearances(**{name: getattr(seen, name)[rows] for name in Appearances.__slots__}),
+            Appearances(**{name: getattr(seen, name)[rows] for name in Appearances.__slots__ if name != "tags"}),
+            tags=tuple(seen.tags[n] for n in rows) if seen.tags else (),
             person=to_person[seen.person[rows]],
             photo=to_photo[seen.photo[rows]],
             face=to_face[seen.face[rows]],

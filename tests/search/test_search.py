@@ -33,7 +33,8 @@ from harness.search.pruning import Pruner, checkpoints, in_order
 from harness.search.searchable import trial_config, trial_spec
 from harness.search.space import Point
 from harness.search.trials import State
-from harness.tracking.catalog import list_runs, load_run
+from harness.tracking.catalog import load_run
+from harness.tracking.finding import list_runs
 from harness.tracking.store import LocalStore
 from tests.conftest import QUICK
 from tests.search.conftest import WriteExperiment
@@ -47,8 +48,8 @@ Said = Callable[..., Any]
 DIES_AT_WORK = """
 import os, signal
 from harness.search import verbs
-from harness.tasks.photos import task
-task.predict = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from harness.tasks.photos import predicting
+predicting.predict = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 verbs.run("low_bibs")
 """
 
@@ -297,7 +298,7 @@ def test_the_run_of_a_killed_worker_is_ended_on_resuming_and_no_living_one(
     ensure_base(ledger)
     killed = subprocess.run([sys.executable, "-c", DIES_AT_WORK], check=False, cwd=desk)
     assert killed.returncode == -signal.SIGKILL
-    (left,) = [run for run in runs_of(desk) if run.status == "RUNNING"]
+    (left,) = [run for run in runs_of(desk) if run.status == "KILLED"]  # ended by being looked at
     assert left.worker == ledger.trial(0).worker
     with ledger.worker() as alive:
         ledger.adopt(verbs.ask("low_bibs").trial, alive, "takes its time")

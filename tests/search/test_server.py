@@ -17,7 +17,7 @@ from mcp.types import CallToolResult
 from harness.evaluate import evaluate
 from harness.search import verbs
 from harness.search.searchable import trial_spec
-from harness.tracking.catalog import list_runs
+from harness.tracking.finding import list_runs
 from harness.tracking.store import LocalStore
 from tests.search.conftest import WriteExperiment, digest_of
 

@@ -15,7 +15,8 @@ from harness.formats import AnnotationFile, Format
 from harness.formats.document import Document
 from harness.references.files import BibLabels, BibRecord
 from harness.references.importing import ImportedPhoto, ImportedSet
-from harness.runs.archive import Item, TaskData, TaskRun
+from harness.runs.archive import TaskData, TaskRun
+from harness.runs.items import Item
 from harness.runs.plan import TaskResult
 from harness.scoring import Declaration, ItemCounts, Rate
 from harness.testing import FormatContract, TaskContract, write_photo

@@ -16,18 +16,13 @@ from harness.runs.archive import BenchmarkRun, write_run
 from harness.runs.comparison import compare
 from harness.runs.gate import Verdict
 from harness.tracking.catalog import (
-    RunEntry,
     end_killed,
-    find_base,
     find_baseline,
     find_finished,
-    find_run,
     join,
-    list_running,
-    list_runs,
-    list_sweeps,
     load_run,
 )
+from harness.tracking.finding import find_base, find_run, list_running, list_runs, list_sweeps
 from harness.tracking.remote import ServerStore
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore, OpenStore
@@ -59,8 +54,7 @@ class Logger:
         return tracked.run_id
 
     def pin(self, run_id: str) -> None:
-        runs = list_runs(self.store)
-        pin(self.store, runs, find_run(runs, run_id))
+        pin(self.store, find_run(self.store, run_id))
 
     def baselines(self) -> set[str]:
         return {run.run_id for run in list_runs(self.store) if run.pinned}
@@ -141,8 +135,9 @@ def test_the_run_of_a_killed_process_is_ended_and_no_other(logger: Logger) -> No
 
 
 def test_a_run_is_found_by_what_a_person_types(logger: Logger) -> None:
+    with pytest.raises(ConfigError, match="no runs yet"):
+        find_run(logger.store, "latest")
     older, newer, other = logger.log(name="fast"), logger.log(name="fast"), logger.log(name="best seed=3")
-    runs = list_runs(logger.store)
     for typed, meant in [
         (older, older),
         (newer[:12], newer),
@@ -150,14 +145,14 @@ def test_a_run_is_found_by_what_a_person_types(logger: Logger) -> None:
         ("best seed=3", other),
         ("latest", other),
     ]:
-        assert find_run(runs, typed).run_id == meant
-    with pytest.raises(ConfigError, match="nope: no run has this id or name"):
-        find_run(runs, "nope")
-    with pytest.raises(ConfigError, match="no runs yet"):
-        find_run([], "latest")
-    common = [RunEntry(f"ab{end}", "x", "FINISHED", runs[0].started) for end in "12"]
-    with pytest.raises(ConfigError, match="2 runs have an id that begins so"):
-        find_run(common, "ab")
+        assert find_run(logger.store, typed).run_id == meant
+    for typed in ("nope", "it's", "%", "_", ""):
+        with pytest.raises(ConfigError, match=f"{typed}: no run has this id or name"):
+            find_run(logger.store, typed)
+    begun = {logger.log(name="more")[0] for _ in range(17)}  # ids are hexadecimal, so that two begin alike
+    first = next(digit for digit in sorted(begun) if sum(run.run_id[0] == digit for run in list_runs(logger.store)) > 1)
+    with pytest.raises(ConfigError, match=f"{first}: several runs have an id that begins so"):
+        find_run(logger.store, first)
 
 
 def test_only_a_finished_run_with_the_same_key_is_found_again(logger: Logger) -> None:
@@ -183,32 +178,30 @@ def test_there_is_one_baseline_for_each_data_set(logger: Logger) -> None:
     found = find_baseline(logger.store, "d" * 64, "iteration")
     assert (found.run_id, found.run) == (later, WORSE)
     assert find_baseline(logger.store, "f" * 64, "iteration").run_id == later, "without its own, the one pinned last"
-    runs = list_runs(logger.store)
-    present = baseline_of(runs, find_run(runs, ours))
+    present = baseline_of(logger.store, find_run(logger.store, ours))
     assert present is not None
     assert present.run_id == later
 
 
 def test_only_a_run_that_finished_can_be_the_baseline(logger: Logger) -> None:
+    bad = logger.log(failed=True)
+    with pytest.raises(HarnessError, match="no run has finished yet"):
+        choose_run(logger.store)
     good, bad = logger.log(), logger.log(failed=True)
     with pytest.raises(HarnessError, match=f"run {bad[:8]} .* is FAILED; only a run that FINISHED"):
         logger.pin(bad)
-    assert choose_run(list_runs(logger.store)).run_id == good
-    with pytest.raises(HarnessError, match="no run has finished yet"):
-        choose_run([run for run in list_runs(logger.store) if run.run_id == bad])
+    assert choose_run(logger.store).run_id == good
 
 
 def test_a_run_is_compared_with_the_baseline_of_its_data(logger: Logger) -> None:
     base, run = logger.log(GOOD), logger.log(WORSE)
-    runs = list_runs(logger.store)
     with pytest.raises(ConfigError, match="no run is pinned"):
-        find_base(runs, find_run(runs, run))
+        find_base(logger.store, find_run(logger.store, run))
     logger.pin(base)
-    runs = list_runs(logger.store)
-    found = find_base(runs, find_run(runs, run))
+    found = find_base(logger.store, find_run(logger.store, run))
     assert found.run_id == base
     with pytest.raises(ConfigError, match="is itself the baseline"):
-        find_base(runs, found)
+        find_base(logger.store, found)
     comparison = compare(gate(), load_run(logger.store, run), load_run(logger.store, base))
     assert comparison.judgement.verdict is Verdict.REGRESSED
     assert comparison.totals()["face"] == ("face", 12, 0)

@@ -5,8 +5,11 @@ Many first runs at once: tests/test_command_line.py. What holds for both stores:
 
 from __future__ import annotations
 
+import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +37,26 @@ def test_the_database_is_in_wal_mode_and_artifacts_lie_beside_it(tmp_path: Path)
     assert experiment.name == "mine"
     assert experiment.artifact_location == (tmp_path / "artifacts" / "mine").as_uri()
     assert store.open().runs_experiment == opened.runs_experiment
+
+
+def test_a_process_that_is_killed_while_it_makes_the_store_ruins_nothing(tmp_path: Path) -> None:
+    code = f"""
+import os, signal, sqlalchemy
+from harness.tracking.store import LocalStore
+made = []
+@sqlalchemy.event.listens_for(sqlalchemy.engine.Engine, "after_cursor_execute")
+def kill(connection, cursor, statement, *_):
+    made.append("CREATE TABLE" in statement)
+    if sum(made) == 9:
+        os.kill(os.getpid(), signal.SIGKILL)
+LocalStore({str(tmp_path)!r}, "mine").open()
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    store = LocalStore(str(tmp_path), "mine")
+    assert not store.exists
+    assert (tmp_path / ".mlflow.db.new").exists()
+    assert store.open().client.search_runs([store.open().runs_experiment]) == []
+    assert not (tmp_path / ".mlflow.db.new").exists()
 
 
 def test_a_store_that_cannot_be_opened_says_so(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from harness.base.progress import silent, warn
 from harness.runs.gate import Gate
 
 if TYPE_CHECKING:
-    from harness.config import RunSpec
+    from harness.spec import RunSpec
     from harness.tracking.store import OpenStore
 
 __all__ = [
@@ -106,10 +106,9 @@ def compare(run: Run | str, base: Run | str | None = None, *overrides: str) -> C
     >>> list(comparison.to_pandas().columns)
     ['value', 'baseline', 'gain', 'gain_low', 'gain_high', 'unseen', 'needed', 'verdict']
     """
-    from harness.cli.runs import is_override
+    from harness.cli.parsing import is_override
     from harness.judging import compare_stored
-    from harness.tracking.catalog import find_base, find_run
-    from harness.tracking.catalog import list_runs as entries
+    from harness.tracking.finding import find_base, find_run, has_run, newest_run
 
     if isinstance(base, str) and is_override(base):
         overrides = (base, *overrides)
@@ -119,13 +118,13 @@ def compare(run: Run | str, base: Run | str | None = None, *overrides: str) -> C
         gate = _gate(config)
         own = next((each.store for each in (run, base) if isinstance(each, Run)), None)
         store = own if own and not overrides else _store(config)
-        known = entries(store)
+        some = newest_run(store) is not None
         for each in (run, base):
-            if known and isinstance(each, Run) and each.id not in {entry.run_id for entry in known}:
+            if some and isinstance(each, Run) and not has_run(store, each.id):
                 raise ConfigError(f"{each.id}: it is kept in another store than the one that is searched for both runs")
-        chosen = find_run(known, run.id if isinstance(run, Run) else run)
+        chosen = find_run(store, run.id if isinstance(run, Run) else run)
         named = base.id if isinstance(base, Run) else base
-        against = find_base(known, chosen) if named is None else find_run(known, named)
+        against = find_base(store, chosen) if named is None else find_run(store, named)
         comparison = compare_stored(store, gate, chosen, against, config.seed)
     return Comparison(chosen.run_id, against.run_id, _passes(gate, comparison.judgement), comparison)
 
@@ -139,13 +138,13 @@ def load_run(run: str, *overrides: str) -> Run:
     True
     """
     from harness.judging import judge_shown, known_judgement
-    from harness.tracking.catalog import find_baseline, find_run, load_to_judge
-    from harness.tracking.catalog import list_runs as entries
+    from harness.tracking.catalog import find_baseline, load_to_judge
+    from harness.tracking.finding import find_run
 
     with _WORKING:
         config = _compose(overrides)
         gate, store = _gate(config), _store(config)
-        found = find_run(entries(store), run)
+        found = find_run(store, run)
         kept = load_to_judge(store, found)
         if found.sealed:  # another judgement would be another look
             judgement, against, kept = known_judgement(found), found.judged_against or None, kept.without_scores()
@@ -167,7 +166,7 @@ def list_runs(*overrides: str, limit: int | None = None) -> RunList:
     True
     """
     from harness.config import instantiate
-    from harness.tracking.catalog import list_runs as entries
+    from harness.tracking.finding import list_runs as entries
 
     with _WORKING:
         store = instantiate(_compose(overrides), "tracking")

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from harness.api import rows
-from harness.runs.archive import BenchmarkRun, Item, TaskData
+from harness.runs.archive import BenchmarkRun, TaskData
 from harness.runs.comparison import Change, CodeChange, ConfigChange, ItemChange
 from harness.runs.comparison import Comparison as KeptComparison
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
+from harness.runs.items import Item
 from harness.runs.verdicts import text_judgement
 from harness.scoring import Interval
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from harness.references.sets import ReferencePhoto
-    from harness.tracking.catalog import RunEntry
+    from harness.tracking.entries import RunEntry
     from harness.tracking.store import OpenStore
 
 
@@ -258,7 +259,7 @@ class RunList:
 
     def _repr_html_(self) -> str:
         from harness.report.notebook import runs_html
-        from harness.tracking.catalog import headlines_of
+        from harness.tracking.entries import headlines_of
 
         headlines = headlines_of(self.entries)
         return runs_html(list(headlines.values()), [rows.shown_run(run, headlines) for run in self.entries])

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from harness.runs.archive import BenchmarkRun, Item
+from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import ItemChange
 from harness.runs.gate import Judgement, MetricVerdict
+from harness.runs.items import Item
 from harness.types import Box
 
 if TYPE_CHECKING:
     from harness.references.sets import ReferencePhoto
-    from harness.tracking.catalog import RunEntry
+    from harness.tracking.entries import RunEntry
 
 Row = dict[str, Any]
 

@@ -14,6 +14,8 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Pixels = Annotated[int, Field(ge=32, le=16384)]
 #: A number above zero.
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+#: A number of zero or more; zero often switches something off.
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 #: How far a predicted box may stick out of its photo, as a share of it; it is cut at the border.
 TOLERANCE = 1e-6

@@ -23,8 +23,14 @@ from types import FunctionType
 from typing import Any
 
 from harness.base.distributions import NOT_IN_USE, OWN, closure, distributions_of, is_standard
-from harness.base.imports import Import, imports_in, packages_above
+from harness.base.imports import Import, packages_above
 from harness.base.loaded import refuse_stale
+from harness.base.parsed import parsed_sources
+
+_KEYED = "keyed"
+#: The metadata of a field whose object changes no answer, whatever its code says: where answers are kept, and on which
+#: machine they are computed.
+UNKEYED: Mapping[str, bool] = {_KEYED: False}
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ def modules_of(*values: Any) -> frozenset[str]:
         elif is_dataclass(value):
             found |= set(getattr(value, "named_modules", ()))
             found |= {kind.__module__ for kind in inspect.getmro(type(value))}
-            found |= modules_of(*(getattr(value, item.name) for item in fields(value)))
+            keyed = (item for item in fields(value) if item.metadata.get(_KEYED, True))
+            found |= modules_of(*(getattr(value, item.name) for item in keyed))
         else:
             found.add(type(value).__module__)
     return frozenset(found - {"builtins"})
@@ -75,11 +82,23 @@ def modules_of(*values: Any) -> frozenset[str]:
 
 def code_of(*modules: str) -> Code:
     """The code of these modules. Raises StaleCodeError where a file has changed since this process first saw it."""
+    walk = _walked(modules)
+    return Code(walk.sources, closure(walk.direct), frozenset(walk.direct), walk.files)
+
+
+def watch(module: str) -> None:
+    """Remember what the files of a module, and of all that it imports, hold now: whoever asks for its code later is
+    told where one of them has changed since. Raises as `code_of` does."""
+    _walked([module])
+
+
+def _walked(modules: Iterable[str]) -> _Walk:
     walk = _Walk()
     walk.follow(modules)
+    parsed_sources().save()
     for name, path in walk.files.items():
         refuse_stale(name, path, walk.sources[name])
-    return Code(walk.sources, closure(walk.direct), frozenset(walk.direct), walk.files)
+    return walk
 
 
 def source_key(package: str) -> str:
@@ -167,7 +186,7 @@ class _Walk:
         content = _content(spec)
         self.sources[name] = hashlib.sha256(content).hexdigest()
         self.files[name] = Path(spec.origin)
-        return imports_in(content) if spec.origin.endswith(".py") else ()
+        return parsed_sources().imports(self.sources[name], content) if spec.origin.endswith(".py") else ()
 
 
 def _anything(package: str, file: Path) -> Iterator[str]:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.base.cache import cache_dir
+from harness.base.kept import keep, read_kept
 
 #: The package that is always hashed by content, installed or not.
 OWN = __name__.partition(".")[0]
@@ -29,11 +30,15 @@ _STDLIB = tuple(Path(path).resolve() for path in {sysconfig.get_path("stdlib"), 
 _STATEMENT = re.compile(rb"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([^\n#;(]+))", re.M)
 #: What the folders of installed distributions are called.
 _SITES = ("site-packages", "dist-packages")
+#: What Ray calls the folder of packages that it carries for itself, and has on the path of its own processes.
+_CARRIED = "thirdparty_files"
 #: Files and folders of tests, which nobody imports who uses the code.
 NOT_IN_USE = frozenset({"test", "tests", "conftest.py"})
 #: The top-level modules in the list of files of a distribution, and the name in a requirement.
 _RECORDED = re.compile(r"^\"?([^/,\"\n]+?)(?:\.[^/,\n]*)?(?:/[^\n]*?)?\.(?:py|so|pyd)\"?,", re.M)
 _REQUIRED = re.compile(r"^[A-Za-z0-9._-]+")
+#: The lines of a distribution's description that are of use here.
+_HEADER = re.compile(r"^(Name|Version|Requires-Dist):[ \t]*(.*?)[ \t]*$", re.M)
 
 
 def is_standard(name: str, spec: ModuleSpec) -> bool:
@@ -52,23 +57,19 @@ def distributions_of(name: str, spec: ModuleSpec) -> list[str]:
 
 def closure(names: Iterable[str]) -> dict[str, str]:
     """Distributions with their versions, and those that they import or require in turn."""
-    installed, found, todo = _installed(), dict[str, str](), list(names)
-    while todo:
-        item = installed.by_name.get(todo.pop())
-        if item is None or item.name in found:
-            continue
-        found[item.name] = item.version
-        tops = item.imports() - sys.stdlib_module_names
-        todo += [other.name for top in tops for other in installed.by_module.get(top, ())]
-        todo += item.required()
-    return found
+    return dict(_installed().closure(frozenset(names)))
 
 
 def _below(spec: ModuleSpec, folders: Iterable[Path]) -> bool:
     """Whether a module, or a folder of modules, lies in one of these folders."""
     places = [spec.origin] if spec.origin and spec.has_location else list(spec.submodule_search_locations or ())
-    paths = [Path(place).resolve() for place in places]
+    paths = [_resolved(place) for place in places]
     return any(path.is_relative_to(folder) for path in paths for folder in folders)
+
+
+@cache
+def _resolved(place: str) -> Path:
+    return Path(place).resolve()
 
 
 @dataclass(frozen=True)
@@ -80,22 +81,24 @@ class _Installed:
     folder: Path
     distribution: Distribution
     record: str
+    requires: tuple[str, ...]
 
+    @cached_property
     def imports(self) -> frozenset[str]:
         """The top-level modules that its own modules import; found once for each version, and kept."""
         known = hashlib.sha256(self.record.encode()).hexdigest()
         kept = cache_dir() / "imports" / f"{self.name}-{self.version}-{known[:12]}.json"
-        found = _read_kept(kept)
+        found = read_kept(kept)
         if found is None:
-            found = frozenset(self._scan())
-            _keep(kept, found)
-        return found
+            found = sorted(set(self._scan()))
+            keep(kept, found)
+        return frozenset(found)
 
-    def required(self) -> Iterator[str]:
+    @cached_property
+    def required(self) -> tuple[str, ...]:
         """What it says that it requires, extras aside."""
-        for line in self.distribution.requires or ():
-            if "extra" not in line.partition(";")[2] and (match := _REQUIRED.match(line)):
-                yield _normal(match.group())
+        lines = [line for line in self.requires if "extra" not in line.partition(";")[2]]
+        return tuple(_normal(match.group()) for line in lines if (match := _REQUIRED.match(line)))
 
     def _scan(self) -> Iterator[str]:
         for file in self.distribution.files or ():
@@ -115,6 +118,44 @@ class _Installed:
 class _AllInstalled:
     by_name: Mapping[str, _Installed]
     by_module: Mapping[str, tuple[_Installed, ...]]
+    closures: dict[frozenset[str], dict[str, str]] = field(default_factory=dict)
+
+    def closure(self, names: frozenset[str]) -> dict[str, str]:
+        """What these use in turn; found once."""
+        if names not in self.closures:
+            self.closures[names] = self._closure(sorted(names))
+        return self.closures[names]
+
+    def _closure(self, todo: list[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        while todo:
+            item = self.by_name.get(todo.pop())
+            if item is None or item.name in found:
+                continue
+            found[item.name] = item.version
+            tops = item.imports - sys.stdlib_module_names
+            todo += [other.name for top in tops for other in self.by_module.get(top, ())]
+            todo += item.required
+        return found
+
+
+class Described(NamedTuple):
+    """What a distribution says of itself."""
+
+    name: str
+    version: str
+    requires: tuple[str, ...]
+
+
+def describe(item: Distribution) -> Described:
+    """The same as the standard library says, whose parser of mails takes a tenth of a second for all of them."""
+    text = item.read_text("METADATA")
+    if text is None:
+        return Described(item.metadata["Name"] or "", item.version or "", tuple(item.requires or ()))
+    headers = _HEADER.findall(text.partition("\n\n")[0])
+    first = dict(reversed(headers))
+    requires = tuple(value for key, value in headers if key == "Requires-Dist")
+    return Described(first.get("Name", ""), first.get("Version", ""), requires)
 
 
 @cache
@@ -123,15 +164,16 @@ def _installed() -> _AllInstalled:
     by_name: dict[str, _Installed] = {}
     by_module: dict[str, tuple[_Installed, ...]] = {}
     for item in distributions():
-        name = _normal(item.metadata["Name"] or "")
+        described = describe(item)
+        name = _normal(described.name)
         record, folder = item.read_text("RECORD") or "", Path(str(item.locate_file(""))).resolve()
         # What a build leaves beside the sources names a distribution, and has installed nothing.
-        beside_sources = not record and folder.name not in _SITES
+        beside_sources = (not record and folder.name not in _SITES) or folder.name == _CARRIED
         origin = json.loads(item.read_text("direct_url.json") or "{}")
         if not name or name in by_name or beside_sources or origin.get("dir_info", {}).get("editable"):
             continue
-        version = f"{item.version} ({_content_of(record)})" if origin else item.version
-        by_name[name] = found = _Installed(name, version, folder, item, record)
+        version = f"{described.version} ({_content_of(record)})" if origin else described.version
+        by_name[name] = found = _Installed(name, version, folder, item, record, described.requires)
         tops = set(_RECORDED.findall(record)) or set((item.read_text("top_level.txt") or "").split())
         for top in tops:
             by_module[top] = (*by_module.get(top, ()), found)
@@ -148,24 +190,3 @@ def _content_of(record: str) -> str:
 
 def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _read_kept(path: Path) -> frozenset[str] | None:
-    """What was found before; None where it was not, or where the file is not whole."""
-    try:
-        digest, _, text = path.read_text().partition("\n")
-    except (OSError, UnicodeDecodeError):
-        return None
-    return frozenset(json.loads(text)) if digest == hashlib.sha256(text.encode()).hexdigest() else None
-
-
-def _keep(path: Path, found: frozenset[str]) -> None:
-    """Keep what was found. Where it cannot be written it is found again next time, which costs a second."""
-    text = json.dumps(sorted(found))
-    beside = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}")
-        beside.replace(path)
-    except OSError:
-        return

@@ -122,7 +122,7 @@ class NotBegunError(ConflictError):
 
 
 class CrashError(HarnessError):
-    """A worker of a search has died."""
+    """A worker of a search or of a sweep has died."""
 
     exit_code = 5
 
@@ -139,3 +139,9 @@ class AuditError(HarnessError):
     """The run was logged, but an answer that it took from the stage cache comes out otherwise when computed anew."""
 
     exit_code = 6
+
+
+class PendingError(HarnessError):
+    """A run was made and the store did not take it: all of it is kept on disk, to be logged later."""
+
+    exit_code = 7

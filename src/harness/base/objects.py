@@ -18,7 +18,7 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.base.code import code_of
+from harness.base.code import watch
 from harness.base.conf import shown_path, user_conf
 from harness.base.errors import ConfigError, HarnessError
 
@@ -69,7 +69,7 @@ def import_named(name: str, where: str) -> Any:
 
 def _import(module: str, name: str, where: str) -> Any:
     if module not in sys.modules:
-        code_of(module)  # so that a file that is edited between this and the end of a run is noticed
+        watch(module)  # so that a file that is edited between this and the end of a run is noticed
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from types import ModuleType
 
+from harness.base.errors import ConfigError
 from harness.cli import (
     baseline,
     cache,
@@ -20,10 +20,12 @@ from harness.cli import (
     grade,
     import_,
     list_,
+    log,
     mcp,
     mlflow,
     new,
     prepare,
+    report,
     scan,
     score,
     search,
@@ -32,6 +34,7 @@ from harness.cli import (
     tables,
     ui,
 )
+from harness.cli.parsing import CommandParser, no_such_command
 
 COMMANDS: tuple[ModuleType, ...] = (
     prepare,
@@ -52,7 +55,9 @@ COMMANDS: tuple[ModuleType, ...] = (
     baseline,
     list_,
     compare,
+    report,
     clean,
+    log,
     search,
     mcp,
     new,
@@ -66,9 +71,8 @@ def run_command(arguments: Sequence[str]) -> int:
     name, *rest = arguments
     names = {command.NAME: command for command in COMMANDS}
     if name not in names:
-        listed = ", ".join(names)
-        argparse.ArgumentParser(prog="harness").error(f"invalid choice: {name!r} (choose from {listed})")
+        raise ConfigError(f"{no_such_command(name, names)} (harness --help lists them all)")
     command = names[name]
-    parser = argparse.ArgumentParser(prog=f"harness {name}", description=command.__doc__, allow_abbrev=False)
+    parser = CommandParser(prog=f"harness {name}", description=command.__doc__, allow_abbrev=False)
     command.configure(parser)
     return int(command.run(parser.parse_intermixed_args(rest)))

@@ -30,13 +30,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError("cache.enabled=false: there is no cache to look at")
     if arguments.action == "clear":
         dropped = cache.clear()
-        print(json.dumps({"dropped": dropped}) if arguments.json else f"dropped {dropped} entries from {cache.folder}")
+        print(json.dumps({"dropped": dropped}) if arguments.json else f"dropped {dropped} entries from {cache.where}")
         return 0
     stats = cache.stats()
     if arguments.json:
         print(json.dumps({"folder": str(cache.folder), "stages": {name: asdict(use) for name, use in stats.items()}}))
         return 0
-    print(f"{cache.folder}, at most {cache.limit_bytes / 1e6:.0f} MB\n")
+    print(f"{cache.where}, at most {cache.limit_bytes / 1e6:.0f} MB\n")
     print(f"{'stage':<8} {'entries':>9} {'MB':>8} {'seconds to compute':>20}")
     for name, use in stats.items():
         print(f"{name:<8} {use.entries:>9} {use.bytes / 1e6:>8.1f} {use.seconds:>20.1f}")

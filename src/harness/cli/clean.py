@@ -26,12 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the plan, ask, and do it."""
-    from harness.tracking.catalog import list_runs, list_sweeps
+    from harness.tracking.finding import list_runs, list_sweeps
     from harness.tracking.upkeep import plan_clean
 
     store = existing_store(compose_runs(arguments))
     opened = store.open()
-    plan = plan_clean(list_runs(opened), list_sweeps(opened), arguments.keep_latest)
+    plan = plan_clean(list_runs(opened, metrics=False), list_sweeps(opened), arguments.keep_latest)
     rows = [(f"{item.started:%Y-%m-%d %H:%M}", item.short_id, item.name, f"stays: {why}") for item, why in plan.kept]
     rows += [(f"{item.started:%Y-%m-%d %H:%M}", item.short_id, item.name, "goes") for item in plan.runs]
     rows += [(f"{item.started:%Y-%m-%d %H:%M}", item.short_id, item.name, "goes: no run left") for item in plan.sweeps]

@@ -33,19 +33,24 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.judging import compare_stored
     from harness.report.comparisons import comparison_dict, markdown_comparison, text_comparison
     from harness.showing import enforce
-    from harness.tracking.catalog import find_base, find_run, list_runs
+    from harness.tracking.finding import find_base, find_run
 
     config = compose_runs(arguments, "base")
     store, gate = existing_store(config).open(), instantiate(config, "gate")
-    runs = list_runs(store)
-    chosen = find_run(runs, arguments.run)
-    base = find_run(runs, arguments.base) if arguments.base else find_base(runs, chosen)
+    chosen = find_run(store, arguments.run)
+    base = find_run(store, arguments.base) if arguments.base else find_base(store, chosen)
     comparison = compare_stored(store, gate, chosen, base, config.seed)
     ids = chosen.run_id, base.run_id
     if arguments.json:
         show_json(comparison_dict(comparison, *ids))
     else:
-        form = markdown_comparison if arguments.markdown else text_comparison
-        print(form(comparison, *ids), flush=True)
+        from harness.base.screen import screen
+
+        told = (
+            markdown_comparison(comparison, *ids)
+            if arguments.markdown
+            else text_comparison(comparison, *ids, screen=screen())
+        )
+        print(told, flush=True)
     enforce(gate, comparison.judgement)
     return 0

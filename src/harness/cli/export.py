@@ -11,7 +11,8 @@ import argparse
 
 from harness.base.errors import ConfigError
 from harness.base.texts import counted
-from harness.cli.runs import compose_runs, existing_store, is_override
+from harness.cli.parsing import is_override
+from harness.cli.runs import compose_runs, existing_store
 from harness.cli.sets import compose_staging, open_store
 
 NAME = "export"
@@ -69,13 +70,14 @@ def _export_predictions(arguments: argparse.Namespace, wanted: str, path: str) -
 
     from harness.runs.archive import PHOTOS
     from harness.tasks.photos.prediction_export import export_predictions
-    from harness.tracking.catalog import find_run, list_runs, load_run
+    from harness.tracking.catalog import load_run
+    from harness.tracking.finding import find_run
 
     target = Path(path)
     if target.exists() and not arguments.force:
         raise ConfigError(f"{target}: is there already; say -f to replace it")
     store = existing_store(compose_runs(arguments)).open()
-    entry = find_run(list_runs(store), wanted)
+    entry = find_run(store, wanted)
     stored = load_run(store, entry.run_id)
     if PHOTOS not in stored.tasks:
         raise ConfigError(f"run {entry.short_id} ({entry.name}) has no photos, and so no predictions")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError, HarnessError
 from harness.base.texts import COMMAND
+from harness.cli.parsing import is_override
 
 if TYPE_CHECKING:
     from harness.tracking.store import Store
-
-_OVERRIDE = re.compile(r"[+~]*[\w.@/]+=")
 
 
 def compose_runs(arguments: argparse.Namespace, *optional: str) -> Any:
@@ -29,11 +27,6 @@ def compose_runs(arguments: argparse.Namespace, *optional: str) -> Any:
     if strays:
         raise ConfigError(f"{strays[0]}: expected an override such as tracking.root=FOLDER")
     return compose(arguments.overrides)
-
-
-def is_override(word: str) -> bool:
-    """Whether a word is an override, and no path or name of a run."""
-    return bool(_OVERRIDE.match(word))
 
 
 def existing_store(config: Any) -> Store:

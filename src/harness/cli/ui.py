@@ -42,41 +42,51 @@ def run(arguments: argparse.Namespace) -> int:
     name_shadows(config)
 
     from harness.config import build_finder, instantiate
+    from harness.exploring.opened import OpenedRuns
     from harness.labeling.context import Context
     from harness.labeling.history import RunHistory
     from harness.labeling.searching import PhotoSearch
     from harness.labeling.server import ServerSettings, serve
     from harness.tracking.remote import ServerStore
 
-    source = _source(config)
+    source = _source(config, chosen=any(item.startswith("references") for item in arguments.overrides))
     store = instantiate(config, "tracking")
     history = RunHistory(store, source, instantiate(config, "scoring"))
     pages = arguments.mlflow_url or (store.uri if isinstance(store, ServerStore) else "")
     search = PhotoSearch(source, lambda: build_finder(config))
-    context = Context(source, instantiate(config, "link"), history, search, f"{pages.rstrip('/')}/" if pages else "")
+    opened = OpenedRuns(store, instantiate(config, "gate"), config.seed)
+    linker, pages = instantiate(config, "link"), f"{pages.rstrip('/')}/" if pages else ""
+    context = Context(source, linker, history, search, opened, pages)
     settings = ServerSettings(arguments.host, arguments.port, arguments.token, not arguments.no_browser)
     return serve(context, settings)
 
 
-def _source(config: Any) -> LabelSource:
+def _source(config: Any, *, chosen: bool) -> LabelSource:
+    """The set that is shown. Where nobody chose one and there is none yet, it is the sample that runs are made on."""
     from pathlib import Path
 
     from harness.config import instantiate
-    from harness.labeling.source import FrozenSource, StagingSource
+    from harness.labeling.source import FrozenSource, SampleSource, StagingSource
     from harness.references.frozen import FrozenSet
+    from harness.references.sample import SampleSet, ensure_sample, made_sample
     from harness.references.sets import StagingSet
     from harness.references.store import LabelStore
 
     references = instantiate(config, "references")
     if isinstance(references, FrozenSet):
         return FrozenSource(Path(references.root), references.name)
-    if isinstance(references, StagingSet):
-        return StagingSource(LabelStore(Path(references.root)))
-    raise ConfigError("references: the labelling pages show references=staging or references=frozen")
+    if isinstance(references, SampleSet):
+        return SampleSource(Path(references.root) if references.root else ensure_sample())
+    if not isinstance(references, StagingSet):
+        raise ConfigError("references: the pages show references=staging, references=frozen or references=sample")
+    root = Path(references.root)
+    if not chosen and not (root / "photo_index.json").is_file() and (sample := made_sample()):
+        print(f"There is no reference set in {root} yet (harness prepare makes one): this is the sample, read only.")
+        return SampleSource(sample)
+    return StagingSource(LabelStore(root))
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is no port; ports are 1 to 65535")
-    return port
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port; ports are 1 to 65535")
+    return int(text)

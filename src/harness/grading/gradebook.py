@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from harness.base.code import code_of
 from harness.base.errors import ConfigError, GradingError
 from harness.base.progress import track
+from harness.base.scratch import scratch
 from harness.grading.cohort import Cohort, cohort_page
 from harness.grading.graded import GradedSubmission, grade_submission
 from harness.grading.rules import GivenOverride, read_overrides, read_rules
@@ -25,11 +25,11 @@ from harness.grading.shown import cohort_markdown, grade_markdown
 from harness.grading.submissions import Submission, read_submission
 from harness.grading.written import columns, rows, write_grade, write_text
 from harness.runs.provenance import provenance
+from harness.runs.tags import GRADING_TAG
 from harness.scoring import SCORER_VERSION, GradingRules
-from harness.tracking.catalog import GRADING_TAG
+from harness.tracking.pages import runs_page
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import LocalStore, OpenStore
-from harness.tracking.sweeps import runs_page
 
 
 @dataclass(frozen=True)
@@ -94,17 +94,17 @@ def log_cohort(store: LocalStore, cohort: Cohort, images: Path | None) -> tuple[
     metrics = {"students": float(len(cohort.graded)), "students_failed": float(len(cohort.failed))}
     metrics |= {"overall_mean": sum(overall) / len(overall), "overall_best": max(overall)} if overall else {}
     with (
-        tempfile.TemporaryDirectory() as folder,
+        scratch() as folder,
         tracked_run(opened, experiment, f"cohort {cohort.name}", tags | provenance(code_of(__name__))) as run,
     ):
-        write_text(Path(folder) / "cohort.html", cohort_page(cohort, {}))
+        write_text(folder / "cohort.html", cohort_page(cohort, {}))
         run.log(
             RunRecord(
                 params={"ground_truth": cohort.ground_truth},
                 metrics=metrics,
                 tags={},
                 description=f"Cohort `{cohort.name}`. {links}\n\n{cohort_markdown(cohort)}",
-                files=Path(folder),
+                files=folder,
                 tables={"cohort.json": columns(cohort.table())},
                 failed=bool(cohort.failed),
             )
@@ -141,17 +141,17 @@ def _log_student(store: OpenStore, graded: GradedSubmission, tags: dict[str, str
     }
     name = f"grade {graded.student.name}"
     with (
-        tempfile.TemporaryDirectory() as folder,
+        scratch() as folder,
         tracked_run(store, store.grades_experiment(), name, tags | own | provenance(code_of(__name__))) as run,
     ):
-        write_grade(Path(folder), graded, images)
+        write_grade(folder, graded, images)
         run.log(
             RunRecord(
                 params=_params(graded),
                 metrics=graded.metrics(),
                 tags={},
                 description=grade_markdown(graded),
-                files=Path(folder),
+                files=folder,
                 tables={"annotations.json": columns(rows(graded))},
                 dataset=(graded.ground_truth.name, graded.ground_truth.digest),
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import socket
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
@@ -23,6 +24,9 @@ from harness.labeling.refusals import Refusal, log_refusal
 MOST_BYTES = 2 * 1024 * 1024
 #: Where a write is no label but a picture to search with, and how large that may be.
 PICTURES, MOST_PICTURE_BYTES = frozenset({"/find/"}), 20 * 1024 * 1024
+#: Writes that a plain form makes, so that a page without scripts can. Any site could make such a form: whoever sends it
+#: has to say that it comes from this server.
+FORMS, FORM = re.compile(r"/runs/[^/]+/(baseline|report)"), "application/x-www-form-urlencoded"
 COOKIE = "harness_token"
 _READS = frozenset({"GET", "HEAD"})
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -124,6 +128,8 @@ class Guard:
             raise Refusal(403, "cross_site", f"a write from the origin {origin!r}, which is not this server's")
         if site is not None and site != "same-origin":
             raise Refusal(403, "cross_site", f"a write that a browser says is {site!r}, not same-origin")
+        if origin is None and site is None and _kind(headers) == FORM:
+            raise Refusal(403, "cross_site", "a form that does not say which origin it comes from")
 
     def _entry(self, scope: Scope) -> ASGIApp | None:
         """The first visit, with the token in the address: the way to the same page with the token in a cookie."""
@@ -151,10 +157,10 @@ class Guard:
 
 async def _bounded(path: str, headers: Headers, receive: Receive) -> Receive:
     """The body of a write, read up to a limit and handed on whole."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = _kind(headers)
     if path in PICTURES and not kind.startswith("image/"):
         raise Refusal(415, "not_a_picture", "a picture to search with has a Content-Type such as image/jpeg")
-    if path not in PICTURES and kind != "application/json":
+    if path not in PICTURES and kind != "application/json" and not (kind == FORM and FORMS.fullmatch(path)):
         raise Refusal(415, "not_json", "a write has Content-Type: application/json")
     most = MOST_PICTURE_BYTES if path in PICTURES else MOST_BYTES
     too_large = Refusal(413, "too_large", f"the body has more than {most // 1024**2} MiB")
@@ -176,6 +182,11 @@ async def _bounded(path: str, headers: Headers, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return replay
+
+
+def _kind(headers: Headers) -> str:
+    """What a body is, without its parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _name(host: str) -> str:

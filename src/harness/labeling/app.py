@@ -22,7 +22,18 @@ from harness.base.errors import (
     StaleRevisionError,
     UnknownPhotoError,
 )
-from harness.labeling import find_routes, page_routes, photo_routes, picture_routes, set_routes
+from harness.labeling import (
+    find_routes,
+    item_routes,
+    page_routes,
+    people_routes,
+    photo_routes,
+    photo_run_routes,
+    picture_routes,
+    run_actions,
+    run_routes,
+    set_routes,
+)
 from harness.labeling.access import Access, Guard
 from harness.labeling.answers import Refused
 from harness.labeling.context import Context
@@ -56,6 +67,9 @@ def make_app(context: Context, access: Access) -> ASGIApp:
     app.state.context = context
     for routes in (photo_routes, set_routes, picture_routes, find_routes, page_routes):
         app.include_router(routes.router)
+    for routes in (run_routes, run_actions, photo_run_routes, people_routes, item_routes):
+        app.include_router(routes.router)
+    app.include_router(photo_run_routes.api)
     app.mount("/static", _Scripts(directory=STATIC), name="static")
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)

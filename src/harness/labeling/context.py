@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
 
@@ -10,7 +10,9 @@ from fastapi import Depends, Path, Request
 from pydantic import Field
 
 from harness.base.errors import UnknownPhotoError
+from harness.exploring.opened import OpenedRuns
 from harness.labeling.answers import Photo
+from harness.labeling.chores import Chores
 from harness.labeling.history import RunHistory
 from harness.labeling.photo_state import photo_state
 from harness.labeling.searching import PhotoSearch
@@ -29,8 +31,12 @@ class Context:
     linker: Linker
     history: RunHistory
     search: PhotoSearch
+    #: Runs that are looked at photo by photo.
+    opened: OpenedRuns
     #: Where MLflow's pages are; "" where nobody said.
     mlflow_url: str = ""
+    #: What was asked for and takes longer than a page may.
+    chores: Chores = field(default_factory=Chores)
 
     @cached_property
     def _summaries(self) -> Summaries:

@@ -11,7 +11,6 @@ from starlette.responses import HTMLResponse, Response
 
 from harness.labeling.context import Context, Hash, PageNumber, Shared
 from harness.labeling.queues import SHOW, TAGS, Filters
-from harness.labeling.refusals import Refusal
 from harness.labeling.rendering import PAGES, render
 from harness.labeling.set_routes import PHOTOS_PER_PAGE, photo_page, photo_summary, progress, queue_from
 from harness.labeling.summary import DIMENSIONS, Dimension
@@ -19,10 +18,6 @@ from harness.references.completeness import State
 from harness.references.cross_checks import Finding
 from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
 from harness.references.frozen import frozen_sets
-from harness.runs.verdicts import TONES
-from harness.scoring.speed import SECONDS
-from harness.tracking.catalog import headlines_of
-from harness.tracking.sweeps import run_page
 from harness.types import BibScope, FaceScope
 
 _SCOPES: dict[Dimension, list[str]] = {"bibs": list(BibScope), "faces": list(FaceScope), "links": []}
@@ -32,11 +27,6 @@ _PHOTO_TAGS: dict[Dimension, tuple[str, ...]] = {
     "links": (),
 }
 _BOX_TAGS: dict[Dimension, tuple[str, ...]] = {"bibs": (), "faces": get_args(FaceBoxTag), "links": ()}
-#: A report is a page of its own making: it may show itself, and reach nothing of this server.
-_REPORT_POLICY = (
-    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-)
-
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
@@ -109,29 +99,6 @@ def _reasons(findings: Iterable[Finding], photos: Set[str]) -> dict[str, list[st
         for photo in photos & finding.photos.keys():
             found[photo].append(finding.words)
     return found
-
-
-@router.get("/runs/")
-def runs(request: Request, context: Shared) -> Response:
-    """The last runs, as far as they have been read."""
-    known = context.history.current()
-    mlflow = {run.run_id: context.mlflow_url + run_page(known.experiment, run.run_id) for run in known.runs}
-    return render(
-        request,
-        "runs.html",
-        known=known,
-        mlflow=mlflow if context.mlflow_url else {},
-        verdicts=TONES,
-        headlines={**headlines_of(known.runs), SECONDS: "seconds"},
-    )
-
-
-@router.get("/runs/{run_id}/report")
-def report(context: Shared, run_id: str) -> Response:
-    """A run's own report."""
-    if (page := context.history.report(run_id)) is None:
-        raise Refusal(404, "not_found", "no such run, or it has no report")
-    return Response(page, media_type="text/html", headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
 @router.get("/docs/")

@@ -42,10 +42,15 @@ router = APIRouter(prefix="/photos", tags=["pictures"])
 def read_picture(context: Shared, sha256: Hash, size: Size, request: Request) -> Response:
     """A photo of the set, upright."""
     context.row(sha256)  # only photos of the set, whatever else lies in the folder
+    return picture(request, context.source.root, sha256, size)
+
+
+def picture(request: Request, root: Path, sha256: str, size: Size) -> Response:
+    """A photo of the set in `root`; whether it may be shown is for the caller to say."""
     headers = {"Cache-Control": _FOR_GOOD, "ETag": f'"{sha256}.{size}"'}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
-    path, media_type = _rendition(context.source.root, sha256, size)
+    path, media_type = _rendition(root, sha256, size)
     return FileResponse(path, media_type=media_type, headers=headers)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import jinja2
 import orjson
@@ -11,9 +13,15 @@ from fastapi import Request
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
+from harness import report
+from harness.exploring.opened import OpenedRun
 from harness.labeling.summary import Dimension
+from harness.runs.archive import IDENTITY, PHOTOS
+from harness.runs.verdicts import TONES
 
 FOLDER = Path(__file__).parent / "templates"
+#: Parts that a page and a report share are those of the report.
+REPORT_FOLDER = Path(report.__file__).parent / "templates"
 NAVIGATION = (
     ("/", "Home"),
     ("/labels/", "Bibs"),
@@ -46,14 +54,30 @@ def _code(text: str) -> Markup:
 
 
 _TEMPLATES = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(FOLDER),
+    loader=jinja2.ChoiceLoader(
+        [jinja2.FileSystemLoader(FOLDER), jinja2.PrefixLoader({"report": jinja2.FileSystemLoader(REPORT_FOLDER)})]
+    ),
     autoescape=True,
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
 _TEMPLATES.filters |= {"code": _code, "data_block": data_block, "spoken": _spoken}
-_TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": PAGES}
+
+
+def run_pages(opened: OpenedRun, against: str = "") -> Iterator[tuple[str, str, bool]]:
+    """The pages of one run: address, name, and whether the run has what they show."""
+    run, address = opened.run, f"/runs/{opened.entry.run_id}"
+    query = f"?{urlencode({'against': against})}" if against else ""
+    tasks = run.tasks if run else {}
+    yield f"{address}{query}", "Overview", True
+    yield f"{address}/photos{query}", "Photos", PHOTOS in tasks
+    yield f"{address}/people{query}", "People", IDENTITY in tasks
+    yield f"{address}/items{query}", "Items", any(name not in (PHOTOS, IDENTITY) for name in tasks)
+    yield f"{address}/report", "Report", run is not None
+
+
+_TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": PAGES, "run_pages": run_pages, "verdicts": TONES}
 
 
 def compile_templates() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.base.errors import ReferenceSetError
-from harness.references.contents import Contents
+from harness.references.contents import Contents, read_contents
 from harness.references.frozen import load_frozen, open_frozen
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
@@ -68,6 +68,31 @@ class StagingSource:
     def writable(self) -> LabelStore:
         """The store itself."""
         return self.store
+
+
+@dataclass(frozen=True)
+class SampleSource:
+    """The built-in sample, to look at. It has no suggestions, and is the same for everybody."""
+
+    root: Path
+    name: str = "sample"
+    read_only: bool = True
+
+    @cached_property
+    def _contents(self) -> Contents:
+        return read_contents(self.root)
+
+    def contents(self) -> Contents:
+        """Its labels."""
+        return self._contents
+
+    def suggestions(self) -> Suggestions:
+        """None."""
+        return Suggestions()
+
+    def writable(self) -> LabelStore:
+        """Always refuses."""
+        raise FrozenError("the sample never changes; label photos of your own with references=staging")
 
 
 @dataclass(frozen=True)

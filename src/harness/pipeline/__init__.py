@@ -11,8 +11,8 @@ from harness.pipeline.answers import checked_bibs, checked_faces, checked_links
 from harness.pipeline.cache import key_of
 from harness.pipeline.identity.recognising import FaceVectors, Recogniser
 from harness.pipeline.looks import Look, PhotoSource, decoder_key, whole_identity
-from harness.pipeline.stages import BibReader, FaceDetector, FindsLandmarks, Linker
-from harness.pipeline.weights import Model, models_of, open_models
+from harness.pipeline.stages import BibReader, FaceDetector, FindsLandmarks, Linker, ModelStage
+from harness.pipeline.weights import Model, check_models, models_of, open_models
 from harness.types import FaceBox, PhotoPrediction
 
 
@@ -42,9 +42,16 @@ class Pipeline:
         return {"faces": faces, "bibs": bibs, "links": links, **known}
 
     def load(self) -> None:
-        """Open all models, so that a missing one is found before any work is done."""
-        stages = (self.bib, self.face, *((self.identity,) if self.identity else ()))
-        load_all(*(partial(open_models, stage) for stage in stages))
+        """Check all models, so that a missing one is found before any work is done."""
+        load_all(*(partial(check_models, stage) for stage in self._with_models))
+
+    def open(self) -> None:
+        """Open all models, which otherwise happens when the first photo needs them."""
+        load_all(*(partial(open_models, stage) for stage in self._with_models))
+
+    @property
+    def _with_models(self) -> tuple[ModelStage, ...]:
+        return (self.bib, self.face, *((self.identity,) if self.identity else ()))
 
     def predict(self, look: Look) -> PhotoPrediction:
         """All that the pipeline says about one photo; `look` keeps what it cost. Raises PhotoError where a backend says

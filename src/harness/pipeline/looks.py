@@ -7,6 +7,7 @@ the second part reads are the backend's `CHEAP` ones.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from harness.base.code import code_of, modules_of
 from harness.base.objects import dotted_name
 from harness.pipeline.cache import Entry, StageCache, decoded, encoded, key_of
-from harness.pipeline.weights import Model
+from harness.pipeline.weights import Model, open_models
 from harness.types import DroppedText
 
 Image = NDArray[np.uint8]
@@ -71,6 +72,7 @@ class Look:
     dropped: list[DroppedText] = field(default_factory=list)
     #: The answers that were computed here, by key, with their seconds.
     _computed: dict[str, float] = field(default_factory=dict, repr=False)
+    _asked: Any = field(default_factory=hashlib.sha256, repr=False)
 
     def step(self, name: str, differences: int) -> None:
         """Note what a step that is switched on has done to this photo's answer."""
@@ -83,11 +85,11 @@ class Look:
     @cached_property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels, without decoding a photo that was seen before."""
-        entry = self.cache.get(self._size_key) if self.cache else None
+        entry = self.cache.get(self._size_key, "size", self.photo.sha256) if self.cache else None
         if entry is None:
             entry = Entry([self.photo.image.shape[1], self.photo.image.shape[0]], 0.0)
             if self.cache:
-                self.cache.put(self._size_key, "size", entry)
+                self.cache.put(self._size_key, "size", entry, self.photo.sha256)
         width, height = entry.value
         return width, height
 
@@ -102,8 +104,11 @@ class Look:
         """What `compute` sees in the photo, as JSON values or as one array of numbers; `question` says what is asked
         beyond the backend's fields."""
         key = self._key(stage, backend, question)
-        entry = self.cache.get(key) if self.cache else None
+        self._asked.update(key.encode())
+        entry = self.cache.get(key, stage, self.photo.sha256) if self.cache else None
         if entry is None:
+            if hasattr(backend, "find_models"):  # it was only checked so far
+                open_models(backend)
             entry = self._compute(stage, compute)
             self._computed[key] = entry.seconds
             if self.cache:
@@ -113,6 +118,12 @@ class Look:
         if key in self._computed:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + self._computed[key]
         return entry.value
+
+    @property
+    def asked(self) -> bytes:
+        """A digest of everything that was asked of this photo, computed or not: two looks that have asked the same take
+        as long to compute, whatever else differs."""
+        return bytes(self._asked.digest()[:16])
 
     def _compute(self, stage: str, compute: Callable[[Image], Any]) -> Entry:
         image = self.photo.image  # decoded before the clock starts
@@ -130,11 +141,17 @@ def as_kept(value: Any) -> Any:
 
 def whole_identity(backend: Any) -> str:
     """A digest of all that the answers and the time of a backend, or of a linker, depend on: every field counts."""
-    models = [model.sha256 for model in getattr(backend, "models", ())]
-    return key_of(dotted_name(type(backend)), code_of(*modules_of(backend)).digest, repr(asdict(backend)), models)
+    values = repr(asdict(backend))
+    known = (type(backend), values)
+    if known not in _WHOLE:
+        models = [model.sha256 for model in getattr(backend, "models", ())]
+        _WHOLE[known] = key_of(dotted_name(type(backend)), code_of(*modules_of(backend)).digest, values, models)
+    return _WHOLE[known]
 
 
-#: The digests that were made in this process. Backends that call themselves equal may differ in a field.
+#: The digests that were made in this process. Backends that call themselves equal may differ in a field. Code that is
+#: edited meanwhile is refused by whoever makes the key of the run.
+_WHOLE: dict[tuple[type[Any], str], str] = {}
 _IDENTITIES: dict[tuple[type[Any], str], str] = {}
 
 

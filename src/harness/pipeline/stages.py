@@ -1,7 +1,9 @@
 """The three stages of the pipeline as interfaces. A backend is one module with one frozen dataclass.
 
 The dataclass's fields are its configuration (its YAML under `conf/<stage>/` names the class as `_target_` and lists
-every field), so that the backend itself says what can be set, and of which type. Models open in `load`, once a process.
+every field), so that the backend itself says what can be set, and of which type. Models open in `load`, once a process;
+a backend that also has a `find_models`, which checks that its files are there and opens none, has them opened when the
+first photo needs them.
 """
 
 from __future__ import annotations

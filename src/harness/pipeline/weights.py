@@ -114,6 +114,17 @@ def models_of(backend: Any) -> tuple[Model, ...]:
         return models
 
 
+def check_models(backend: Any) -> None:
+    """Have a backend check that its weights can be had, before any work is done. One that has a `find_models` opens
+    them when they are first needed, and not at all where the cache has every answer; any other opens them now. Raises
+    WeightsError, which names the class, where they cannot be had."""
+    if hasattr(backend, "find_models"):
+        with _told_of(backend, "find_models()"):
+            backend.find_models()
+    else:
+        open_models(backend)
+
+
 def open_models(backend: Any) -> None:
     """Have a backend open its weights. Raises WeightsError, which names the class, where it cannot."""
     with _told_of(backend, "load()"):

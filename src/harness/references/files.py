@@ -1,8 +1,7 @@
 """The label files of a reference set: their shape, read and checked once at this edge, and written atomically.
 
 Everything is JSON, keyed by the SHA-256 of a photo's bytes, one photo a line. A file that does not fit is refused with
-the file, the record and the field that is wrong; nothing past this module sees an unchecked value, and no value is
-bent to fit: a coordinate in quotes is an error.
+the file, the record and the field that is wrong; no value is bent to fit: a coordinate in quotes is an error.
 
 A file of an older schema version loads, with its old vocabulary, and is written back as the current one; a newer one is
 refused. `revision` counts the writes of a file, `changed` says at which of them each photo changed last.
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.base.checks import first_error
 from harness.base.disk import write_atomically
@@ -34,6 +33,7 @@ from harness.references.fields import (
     Size,
     current_scope,
     is_none,
+    without_names,
 )
 from harness.types import BibBox, BibFaceLink, BibScope, FaceBox, FaceScope
 
@@ -51,6 +51,7 @@ class Record(BaseModel):
     """Something in a label file; a key that is not known is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    _lean = model_validator(mode="after")(without_names)
 
 
 class PhotoRecord(Record):

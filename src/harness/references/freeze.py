@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from harness.base.disk import sync_folder
-from harness.base.errors import InvalidEditError, NameTakenError, UnknownPhotoError
+from harness.base.errors import InvalidEditError, NameTakenError, ReferenceSetError, UnknownPhotoError
 from harness.references.completeness import DIMENSIONS, Dimension, State, check_dimensions, completeness
 from harness.references.constraints import NO_CONSTRAINTS
 from harness.references.contents import Contents
@@ -92,7 +92,11 @@ def freeze(
     files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
     more = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), **RULES}
     manifest = _manifest(name, description, inside, chosen.values(), files, more)
-    _write(target, {**files, MANIFEST: orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)})
+    described = orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
+    try:
+        _write(target, {**files, MANIFEST: described})
+    except OSError as error:
+        raise ReferenceSetError(f"{target}: cannot be written: {error.strerror or error}; nothing is frozen") from error
     return manifest
 
 

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import ReferenceSetError
+from harness.base.texts import COMMAND
 from harness.references.completeness import DIMENSIONS, Dimension, State
 from harness.references.contents import Contents, read_contents
 from harness.references.fields import Index, Sha256
@@ -147,8 +148,9 @@ def open_frozen(root: Path, name: str) -> tuple[Manifest, Contents]:
     check_name(name)
     folder = root / FOLDER / name
     if not folder.is_dir():
-        names = ", ".join(sorted(path.name for path in (root / FOLDER).glob("*") if path.name[0] != ".")) or "none"
-        raise ReferenceSetError(f"references.name: no frozen set {name} in {root / FOLDER}; there: {names}")
+        names = ", ".join(sorted(path.name for path in (root / FOLDER).glob("*") if path.name[0] != "."))
+        made = f"there: {names}" if names else f"{COMMAND} freeze --name NAME makes one"
+        raise ReferenceSetError(f"references.name: no frozen set {name} in {root / FOLDER}; {made}")
     manifest = read_manifest(folder)
     for file, expected in manifest.files.items():
         found = _sha256(folder / file)

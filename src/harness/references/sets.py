@@ -41,6 +41,8 @@ class ReferencePhoto:
     face_origins: tuple[BoxOrigin | None, ...] = ()
     face_ids: tuple[str | None, ...] = ()
     people: tuple[str, ...] | None = None
+    #: Width and height in pixels, upright, as the index has them.
+    size: tuple[int, int] = (0, 0)
 
     @property
     def labels(self) -> PhotoLabels:
@@ -196,6 +198,7 @@ def _reference_photo(contents: Contents, sha256: str, path: Path, group: str = "
         face_origins=tuple(box.origin for box in face.boxes),
         face_ids=tuple(box.id for box in face.boxes),
         people=None if face.people is None else tuple(face.people),
+        size=(record.width, record.height),
     )
 
 

@@ -2,37 +2,59 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+from harness.base.screen import ENDLESS, Screen
 from harness.base.texts import counted
+from harness.report.bars import bars, sign
 from harness.runs.archive import PHOTOS, BenchmarkRun
-from harness.runs.comparison import Change, CodeChange, Comparison, ItemChange
-from harness.runs.verdicts import markdown_judgement, text_judgement, unseen
+from harness.runs.comparison import Changed, CodeChange, Comparison, ItemChange
+from harness.runs.gate import Judgement
+from harness.runs.verdicts import TONES, markdown_judgement, notes, reasons, text_judgement, unseen
 from harness.scoring.pairing import JUDGE_VERSION
 
-#: The changes of one item.
-Changed = tuple[ItemChange, ...]
 #: More items than this are counted, not listed, where people read them.
 LISTED = 20
-_TITLES = {Change.BROKEN: "Newly broken", Change.MIXED: "Better and worse", Change.FIXED: "Newly fixed"}
 
 
-def text_comparison(comparison: Comparison, run_id: str, base_id: str) -> str:
-    """For a terminal."""
-    lines = [f"run   {_title(comparison.run, run_id)}", f"base  {_title(comparison.base, base_id)}", ""]
-    lines += [text_judgement(comparison.judgement), "", "Config"]
-    lines += [f"  {each}" for each in _config_lines(comparison)] or ["  no difference"]
-    lines += ["", "Code", *(f"  {each}" for each in code_lines(comparison))]
-    for kind, photos in comparison.by_item().items():
-        width = max(len(changes[0].name) for changes in photos)
-        lines += ["", f"{_TITLES[kind]} ({_photos(photos)})"]
-        lines += [f"  {changes[0].name:<{width}}  {_words(changes)}" for changes in photos[:LISTED]]
-        lines += [f"  {each}" for each in _more(photos)]
-    lines += ["", _totals(comparison)]
+def text_comparison(comparison: Comparison, run_id: str, base_id: str, screen: Screen = ENDLESS) -> str:
+    """For a terminal: the verdict, a picture of the change, and what differs; no line is wider than the screen."""
+    lines = [f"run   {_title(comparison.run, run_id)}", f"base  {_title(comparison.base, base_id)}"]
+    lines = [*map(screen.clip, lines), "", *shown_judgement(comparison.judgement, screen), "", "Config"]
+    lines += [screen.clip(f"  {each}") for each in _config_lines(comparison)] or ["  no difference"]
+    lines += ["", "Code", *(screen.clip(f"  {each}") for each in code_lines(comparison))]
+    for title, items in changes_by_title(comparison):
+        width = max(len(changes[0].name) for changes in items[:LISTED])
+        lines += ["", f"{title} ({_counted(comparison, items)})"]
+        lines += [screen.clip(f"  {changes[0].name:<{width}}  {_words(changes)}") for changes in items[:LISTED]]
+        lines += [f"  {each}" for each in _more(items)]
+    lines += ["", *screen.wrapped(_totals(comparison))]
     return "\n".join(lines).rstrip()
+
+
+def shown_judgement(judgement: Judgement, screen: Screen = ENDLESS) -> list[str]:
+    """A judgement on a screen: a picture of the change where it has a width, and the table of figures where it has
+    none, as in a pipe."""
+    if screen.width is None:
+        return text_judgement(judgement).splitlines()
+    tone = TONES[judgement.verdict][0]
+    said = f"Verdict: {sign(judgement.verdict, screen)} {judgement.said}"
+    told = [line for reason in reasons(judgement) for line in screen.wrapped(f"  {reason}", "    ")]
+    drawn = bars(judgement, screen)
+    explained = [line for note in notes(judgement) for line in screen.wrapped(note, "  ")]
+    lines = [screen.paint(said, tone), *told]
+    lines += ["", *drawn] if drawn else []
+    return [*lines, "", *explained] if explained else lines
+
+
+def changes_by_title(comparison: Comparison) -> list[tuple[str, tuple[Changed, ...]]]:
+    """The items that are newly broken and those that are newly fixed, each under its title; without empty ones."""
+    kinds = [("Newly broken", comparison.newly_broken()), ("Newly fixed", comparison.newly_fixed())]
+    return [(title, items) for title, items in kinds if items]
 
 
 def markdown_comparison(comparison: Comparison, run_id: str, base_id: str) -> str:
@@ -44,10 +66,10 @@ def markdown_comparison(comparison: Comparison, run_id: str, base_id: str) -> st
         markdown_judgement(comparison.judgement),
         _totals(comparison),
     ]
-    for kind, photos in comparison.by_item().items():
-        rows = [f"| {_cell(changes[0].name)} | {_cell(_words(changes))} |" for changes in photos[:LISTED]]
+    for title, items in changes_by_title(comparison):
+        rows = [f"| {_cell(changes[0].name)} | {_cell(_words(changes))} |" for changes in items[:LISTED]]
         table = "\n".join(["| photo | what happened |", "| --- | --- |", *rows])
-        parts.append(_folded(f"{_TITLES[kind]}: {_photos(photos)}", "\n\n".join([table, *_more(photos)])))
+        parts.append(_folded(f"{title}: {_counted(comparison, items)}", "\n\n".join([table, *_more(items)])))
     if config := list(_config_lines(comparison)):
         parts.append(_folded("Config", "\n".join(["```", *config, "```"])))
     if comparison.code:
@@ -69,10 +91,16 @@ def comparison_dict(comparison: Comparison, run_id: str, base_id: str) -> dict[s
         "metrics": [asdict(item) for item in comparison.judgement.metrics],
         "photos": [_change(item) | {"sha256": item.id} for item in comparison.items if item.task == PHOTOS],
         "items": [_change(item) for item in comparison.items if item.task != PHOTOS],
+        "newly_broken": _ids(comparison.newly_broken()),
+        "newly_fixed": _ids(comparison.newly_fixed()),
         "totals": {name: {"lost": lost, "found": found} for name, (_, lost, found) in comparison.totals().items()},
         "config": [asdict(change) for change in comparison.config],
         "code": None if comparison.code is None else [asdict(change) for change in comparison.code],
     }
+
+
+def _ids(items: Sequence[Changed]) -> list[dict[str, str]]:
+    return [{"task": changes[0].task, "id": changes[0].id, "name": changes[0].name} for changes in items]
 
 
 def _change(item: ItemChange) -> dict[str, Any]:
@@ -144,9 +172,12 @@ def _some(names: Sequence[str], shown: int = 5) -> str:
     return ", ".join(names[:shown]) + (f" and {len(names) - shown} more" if len(names) > shown else "")
 
 
-def _photos(items: Sequence[Changed]) -> str:
-    noun = "photo" if all(changes[0].task == PHOTOS for changes in items) else "item"
-    return f"1 {noun}" if len(items) == 1 else f"{len(items)} {noun}s"
+def _counted(comparison: Comparison, items: Sequence[Changed]) -> str:
+    """`12 photos, 3 people`: the items of each task apart, so that photos are counted as in the report."""
+    counts = Counter(changes[0].task for changes in items)
+    return ", ".join(
+        counted(count, comparison.run.tasks[task].noun) for task, count in sorted(counts.items(), reverse=True)
+    )
 
 
 def _words(changes: Changed) -> str:

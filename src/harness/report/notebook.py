@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.report.comparisons import code_lines
+from harness.report.comparisons import changes_by_title, code_lines
 from harness.report.html import render
 from harness.report.page import delta_rows
 from harness.runs.archive import BenchmarkRun
@@ -24,7 +24,6 @@ from harness.types import PhotoLabels
 LISTED = 12
 #: How wide the drawing of an interval from 0 to 100 % is, in pixels.
 TRACK = 110
-_TITLES = {"broken": "Newly broken", "mixed": "Better and worse", "fixed": "Newly fixed"}
 
 
 def run_html(run: BenchmarkRun, judgement: Judgement, run_id: str, baseline_id: str | None) -> str:
@@ -48,7 +47,6 @@ def run_html(run: BenchmarkRun, judgement: Judgement, run_id: str, baseline_id: 
 
 def comparison_html(comparison: Comparison, run_id: str, base_id: str) -> str:
     """Two runs side by side: the verdict, each metric, and the items that came out otherwise."""
-    kinds = comparison.by_item()
     return render(
         "notebook_comparison.html",
         run=comparison.run,
@@ -60,12 +58,12 @@ def comparison_html(comparison: Comparison, run_id: str, base_id: str) -> str:
         deltas=list(delta_rows(comparison.judgement.metrics)),
         kinds=[
             {
-                "title": _TITLES[str(kind)],
+                "title": title,
                 "count": len(items),
                 "items": [(each[0].name, "; ".join(change.words() for change in each)) for each in items[:LISTED]],
                 "more": max(len(items) - LISTED, 0),
             }
-            for kind, items in kinds.items()
+            for title, items in changes_by_title(comparison)
         ],
         config=comparison.config,
         code=code_lines(comparison) if comparison.code else [],

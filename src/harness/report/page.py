@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -14,7 +15,8 @@ from harness.report.html import REPORT_FILE, render
 from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import Comparison
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
-from harness.runs.plan import MEASURED_TAG, Showing, TaskResult
+from harness.runs.plan import Drawing, Showing, TaskResult
+from harness.runs.tags import MEASURED_TAG
 from harness.runs.verdicts import MEANINGS, TONES, moved, notes, reasons
 from harness.scoring.speed import RUNTIME
 
@@ -39,6 +41,14 @@ class RunReport:
     baseline_id: str | None
     tags: Mapping[str, str]
     config_yaml: str
+    run_id: str = ""
+    drawing: Drawing = field(default_factory=Drawing)
+
+    @property
+    def photo_pages(self) -> str:
+        """What the addresses of its photos begin with where `harness ui` is served."""
+        explorer = self.drawing.explorer
+        return f"{explorer}/runs/{quote(self.run_id)}/photos/" if explorer and self.run_id else ""
 
     @property
     def comparable(self) -> Comparison | None:
@@ -48,7 +58,7 @@ class RunReport:
 
 def write_report(folder: Path, report: RunReport, results: Mapping[str, TaskResult], recent: Runs) -> dict[str, str]:
     """Let each task make its part, and write the page; returns the tags by which MLflow knows what there is to show."""
-    showing = Showing(folder, report.comparable, recent)
+    showing = Showing(folder, report.comparable, recent, report.drawing.pictures, report.photo_pages)
     parts = {name: result.show(showing) for name, result in results.items() if result.show is not None}
     (folder / REPORT_FILE).write_text(run_page(report, {name: part.html for name, part in parts.items()}))
     return {name: value for part in parts.values() for name, value in part.tags.items()}
@@ -103,7 +113,7 @@ def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
         anchors=[found for part in parts.values() for found in _HEADING.findall(part)],
         config_changes=comparison.config if comparison else (),
         config_yaml=report.config_yaml,
-        provenance=list(_provenance(report)),
+        provenance=list(provenance(report)),
     )
 
 
@@ -137,7 +147,8 @@ def delta_rows(metrics: Sequence[MetricVerdict]) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _provenance(report: RunReport) -> Iterator[tuple[str, str]]:
+def provenance(report: RunReport) -> Iterator[tuple[str, str]]:
+    """What a run was made from: code, data, rules, models, packages and time."""
     data, tags = report.run.metadata, report.tags
     yield "code", data.git_commit + (" with changes since" if tags.get("git.dirty") == "true" else "")
     for name, task in report.run.tasks.items():

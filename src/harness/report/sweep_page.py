@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from harness.base.screen import ENDLESS, Screen, fitted
 from harness.base.texts import aligned
 from harness.report.canvas import WIDTH, Picture, draw, percent_axis
 from harness.report.html import render
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FRONT_MARK = "★"
+#: Run, status, front and verdict, which stand before the headlines.
+_FIXED = 4
 FRONT, OTHERS = "#0072b2", "#d55e00"
 
 
 @dataclass(frozen=True)
 class SweepFindings:
     """What a sweep comes to, in words. `best` is its best job with what is left of its gain; empty where there is
-    nothing to choose from."""
+    nothing to choose from. `missing` are the jobs that were killed or never begun, by what they override."""
 
     jobs: tuple[SweepJob, ...]
     front: tuple[SweepJob, ...]
@@ -43,18 +46,24 @@ class SweepFindings:
     idle: tuple[str, ...]
     same: tuple[str, ...]
     best: str = ""
+    missing: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, jobs: Sequence[SweepJob], best: str = "") -> SweepFindings:
+    def of(cls, jobs: Sequence[SweepJob], best: str = "", missing: Sequence[str] = ()) -> SweepFindings:
         """Look at the jobs of a sweep."""
         same = tuple(", ".join(job.name for job in group) for group in identical(jobs))
         inversions = ladder_inversions(jobs)
-        return cls(tuple(jobs), pareto_front(jobs), has_ladder(jobs), inversions, idle_params(jobs), same, best)
+        front, idle = pareto_front(jobs), idle_params(jobs)
+        return cls(tuple(jobs), front, has_ladder(jobs), inversions, idle, same, best, tuple(missing))
 
     @property
     def warnings(self) -> list[str]:
         """What a person should look into."""
         return [
+            *(
+                f"missing: {name} came to no end; the same sweep again makes only what is missing"
+                for name in self.missing
+            ),
             *(f"preset ladder: {text}" for text in self.inversions),
             *(f"changed nothing: {name}" for name in self.idle),
             *(f"the same predictions on every photo: {names}" for names in self.same),
@@ -74,9 +83,16 @@ def sweep_table(jobs: Sequence[SweepJob]) -> dict[str, list[str | float | None]]
     return table | {name: [job.params.get(name) for job in jobs] for name in varied(jobs)}
 
 
-def sweep_text(jobs: Sequence[SweepJob]) -> str:
-    """The table for a terminal."""
-    return "\n".join(aligned(_lines(jobs)))
+def sweep_text(jobs: Sequence[SweepJob], screen: Screen = ENDLESS) -> str:
+    """The table for a terminal. Where it is narrow, the parameters go first, which stand in the names as well, and then
+    the later headlines."""
+    rows, titles = _lines(jobs), headlines(jobs)
+    if not screen.fits(aligned(rows)):
+        rows[0] = [titles.get(name, name) for name in rows[0]]
+    first = _FIXED + len(titles)
+    status = [1] if all(job.finished for job in jobs) else []
+    drop = [*reversed(range(first, len(rows[0]))), *status, *reversed(range(_FIXED + 1, first)), 2]
+    return fitted(rows, screen, {0: 20}, drop).text(screen)
 
 
 def sweep_markdown(findings: SweepFindings, sweep_id: str, chart: str) -> str:

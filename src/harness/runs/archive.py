@@ -1,4 +1,5 @@
-"""A run as it is kept: `run.json`, from which it can be shown, judged and compared again without its data.
+"""A run as it is kept: `run.json`, from which it can be shown, judged and compared again without its data. Of a task
+with very many items, these are in a file beside it (`items.py`).
 
 The file describes itself: each scorecard stands in it with its declaration, so that a run can be read where the code
 that made one of its scorecards is not installed. `BenchmarkRun.to_dict` and `from_dict` are each other's inverse. Files
@@ -9,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,30 +22,30 @@ from pydantic import TypeAdapter, ValidationError
 from harness.base.checks import first_error
 from harness.base.errors import HarnessError
 from harness.base.texts import plural
+from harness.runs.items import MOST_INLINE, FailedItem, Item, file_of, read_items, write_items
 from harness.scoring import (
     Counted,
     Interval,
     ItemCounts,
-    MissedNumber,
     Scorecard,
     Slice,
     markdown_sections,
     shown_sections,
     text_sections,
 )
-from harness.scoring.cards import Count, Sides
-from harness.scoring.format import ShownSection
+from harness.scoring.cards import Sides
+from harness.scoring.format import BY_TAG, ShownSection
 from harness.scoring.uncertainty import LeftOut
 from harness.types import PhotoPrediction
 
 RUN_FILE = "run.json"
+#: In `run.json`: the file that has the items of a task.
+_ITEMS_IN = "items_in"
 #: What the task that evaluates photos is called.
 PHOTOS = "photos"
 #: And the one that evaluates who finds theirs.
 IDENTITY = "identity"
 
-#: Scorecard -> count -> how many.
-Counts = Mapping[str, Mapping[str, Count]]
 S = TypeVar("S", bound=Scorecard)
 
 
@@ -64,40 +65,6 @@ class RunMetadata:
     scorer_version: int = 0
     thresholds: Mapping[str, float] = field(default_factory=dict)
     key: str = ""
-
-
-@dataclass(frozen=True)
-class PhotoDetail:
-    """What a photo has beyond its counts: what was expected, read and predicted, and why numbers were missed. Without
-    `seconds` they were not measured, because the cache has answered."""
-
-    status: str
-    expected: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    seconds: float | None = None
-    prediction: PhotoPrediction = field(default_factory=PhotoPrediction)
-    missed: tuple[MissedNumber, ...] = ()
-
-
-@dataclass(frozen=True)
-class Item:
-    """One thing that was evaluated, a photo or a table or a sample, and what each scorecard counted on it. Items of
-    one `group` belong together; an item without one is its own."""
-
-    id: str
-    name: str
-    counts: Counts = field(default_factory=dict)
-    group: str = ""
-    photo: PhotoDetail | None = None
-
-
-@dataclass(frozen=True)
-class FailedItem:
-    """One that could not be evaluated, and why."""
-
-    id: str
-    name: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -280,15 +247,15 @@ class BenchmarkRun:
         parts = [part for task in self.tasks.values() for part in (text_sections(task.sections()), task.text)]
         return "\n\n".join(filter(None, parts))
 
-    def markdown(self) -> str:
-        """The same for MLflow's description of a run."""
-        tables = [markdown_sections(task.sections()) if task.cards else "" for task in self.tasks.values()]
+    def markdown(self, by_tag: bool = True) -> str:
+        """The same for MLflow's description of a run, with or without recall by tag."""
+        shown = [[each for each in task.sections() if by_tag or each.title != BY_TAG] for task in self.tasks.values()]
         texts = [f"```\n{task.text}\n```" for task in self.tasks.values() if task.text]
-        return "\n\n".join(filter(None, [*tables, *texts]))
+        return "\n\n".join([*(markdown_sections(sections) for sections in shown if sections), *texts])
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; each scorecard with its rates, for whoever reads the file."""
-        data = asdict(self)
+        data: dict[str, Any] = _adapter().dump_python(self, warnings=False)
         for name, task in self.tasks.items():
             for card, counted in task.cards.items():
                 rates = {
@@ -322,31 +289,40 @@ def _adapter() -> TypeAdapter[BenchmarkRun]:
 
 
 def write_run(folder: Path, run: BenchmarkRun) -> None:
-    """Put `run.json` into a folder."""
-    (folder / RUN_FILE).write_bytes(run_bytes(run))
+    """Put `run.json` into a folder. The items of a task that has very many go into columns beside it."""
+    large = {name: task for name, task in run.tasks.items() if len(task.items) > MOST_INLINE}
+    for name, task in large.items():
+        write_items(folder / file_of(name), task.items)
+    small = {name: replace(task, items=()) if name in large else task for name, task in run.tasks.items()}
+    data = replace(run, tasks=small).to_dict()
+    for name in large:
+        data["tasks"][name][_ITEMS_IN] = file_of(name)
+    (folder / RUN_FILE).write_bytes(_as_json(data))
 
 
 def run_bytes(run: BenchmarkRun) -> bytes:
-    """A run as it is kept."""
-    return json.dumps(run.to_dict(), separators=(",", ":")).encode()
+    """A whole run as one file."""
+    return _as_json(run.to_dict())
 
 
-def read_run(path: Path) -> BenchmarkRun:
-    """Read a `run.json`."""
+def _as_json(data: Mapping[str, Any]) -> bytes:
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+def read_run(path: Path, fetch: Callable[[str], Path] | None = None) -> BenchmarkRun:
+    """Read a `run.json`. `fetch` says where a file beside it is, which it has put there."""
     try:
         data = json.loads(path.read_bytes())
         if not isinstance(data, dict):
             raise HarnessError(f"{path}: expected an object with the fields of a run")
-        return BenchmarkRun.from_dict(data)
+        run = BenchmarkRun.from_dict(data)
     except OSError as error:
         raise HarnessError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise HarnessError(first_error(error, str(path))) from error
     except ValueError as error:
         raise HarnessError(f"{path}: not JSON: {error}") from error
-
-
-def item_rows(items: Mapping[str, list[dict[str, Count]]], count: int) -> Iterator[Counts]:
-    """From each scorecard's counts item by item to each item's counts by scorecard, those without any left out."""
-    for row in range(count):
-        yield {name: counts[row] for name, counts in items.items() if counts[row]}
+    elsewhere = {name: file for name, task in data.get("tasks", {}).items() if (file := task.get(_ITEMS_IN))}
+    find = fetch or (lambda name: path.parent / name)
+    tasks = {name: replace(run.tasks[name], items=read_items(find(file))) for name, file in elsewhere.items()}
+    return replace(run, tasks={**run.tasks, **tasks})

@@ -6,13 +6,14 @@ them. Runs that are INCOMPARABLE have no ledger: their counts do not mean the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
-from harness.runs.archive import BenchmarkRun, Item
+from harness.runs.archive import BenchmarkRun
 from harness.runs.gate import Gate, Judgement, Verdict
+from harness.runs.items import Item
 from harness.runs.judge import judge
 from harness.scoring.cards import Count, Ledger
 from harness.scoring.pairing import ALPHA
@@ -71,14 +72,27 @@ class ItemChange:
         better, worse = min(self.lost, self.invented) < 0, max(self.lost, self.invented) > 0
         return Change.MIXED if better and worse else Change.BROKEN if worse else Change.FIXED
 
+    @property
+    def breaks(self) -> bool:
+        """Whether more is missed or invented than before, whatever else got better."""
+        return self.change is not Change.FIXED
+
     def words(self) -> str:
         """What happened, as in `2 faces lost, 1 face invented` or `1 number lost (-417: not seen)`."""
-        parts = [(abs(self.lost), "lost" if self.lost > 0 else "found")]
-        parts.append((abs(self.invented), "invented" if self.invented > 0 else "no longer invented"))
-        told = ", ".join(f"{n} {self.noun if n == 1 else f'{self.noun}s'} {verb}" for n, verb in parts if n)
+        told = self.counts()
         gone = [f"-{number}: {self.why[number]}" if number in self.why else f"-{number}" for number in self.gone]
         numbers = (", " if self.why else " ").join([*gone, *(f"+{number}" for number in self.come)])
         return f"{told} ({numbers})" if numbers else told
+
+    def counts(self) -> str:
+        """The same without the numbers, for a line."""
+        parts = [(abs(self.lost), "lost" if self.lost > 0 else "found")]
+        parts.append((abs(self.invented), "invented" if self.invented > 0 else "no longer invented"))
+        return ", ".join(f"{n} {self.noun if n == 1 else f'{self.noun}s'} {verb}" for n, verb in parts if n)
+
+
+#: All that changed on one item.
+Changed = tuple[ItemChange, ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,11 @@ class ConfigChange:
     key: str
     before: str | None
     after: str | None
+
+    @property
+    def group(self) -> str:
+        """The part of the config that it is in."""
+        return self.key.partition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -126,15 +145,24 @@ class Comparison:
         kinds = {kind: tuple(item for item in self.items if item.change is kind) for kind in self.ORDER}
         return {kind: items for kind, items in kinds.items() if items}
 
-    def by_item(self, task: str | None = None) -> dict[Change, tuple[tuple[ItemChange, ...], ...]]:
-        """The same, the changes of one item together and the items with most new errors first; of one task, or all."""
+    def newly_broken(self, task: str | None = None) -> tuple[Changed, ...]:
+        """The items on which anything is newly broken, whatever else got better there; those with most new errors
+        first. Of one task, or of all. Every page and command counts newly broken items by this function."""
+        return tuple(changes for changes in self._by_item(task) if any(each.breaks for each in changes))
+
+    def newly_fixed(self, task: str | None = None) -> tuple[Changed, ...]:
+        """The items on which something is fixed and nothing is newly broken; those with most errors less first."""
+        fixed = [changes for changes in self._by_item(task) if not any(each.breaks for each in changes)]
+        return tuple(reversed(fixed))
+
+    def _by_item(self, task: str | None) -> list[Changed]:
+        """The changes of one item together, and the items with most new errors first."""
         grouped: dict[tuple[str, str], list[ItemChange]] = {}
         for item in self.items:
             if task in (None, item.task):
                 grouped.setdefault((item.task, item.id), []).append(item)
-        ranked = sorted(grouped.values(), key=lambda changes: -sum(each.lost + each.invented for each in changes))
-        kinds = {kind: tuple(tuple(each) for each in ranked if _together(each) is kind) for kind in self.ORDER}
-        return {kind: items for kind, items in kinds.items() if items}
+        together = [tuple(changes) for changes in grouped.values()]
+        return sorted(together, key=lambda changes: -sum(each.lost + each.invented for each in changes))
 
     def totals(self) -> dict[str, tuple[str, Count, Count]]:
         """Scorecard -> what it looks for, and how many of them were lost and how many found, over all items."""
@@ -206,11 +234,6 @@ def code_diff(run: CodeRecord | None, base: CodeRecord | None) -> tuple[CodeChan
         for each in config_diff(run.get(part, {}), base.get(part, {}))
     ]
     return tuple(each for each in changes if each.name != "python" or (each.before and each.after))
-
-
-def _together(changes: Iterable[ItemChange]) -> Change:
-    kinds = {change.change for change in changes}
-    return kinds.pop() if len(kinds) == 1 else Change.MIXED
 
 
 def outcome(item: Item, scorecard: str, ledger: Ledger) -> Outcome | None:

@@ -14,18 +14,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from harness.runs.archive import (
-    PHOTOS,
-    BenchmarkRun,
-    Counts,
-    FailedItem,
-    Item,
-    PhotoDetail,
-    RunMetadata,
-    TaskData,
-    TaskRun,
-    combined_digest,
-)
+from harness.runs.archive import PHOTOS, BenchmarkRun, RunMetadata, TaskData, TaskRun, combined_digest
+from harness.runs.items import Counts, FailedItem, Item, PhotoDetail
 from harness.scoring import (
     BibErrorScorecard,
     BibScorecard,

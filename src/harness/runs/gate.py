@@ -10,13 +10,13 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from harness.runs.archive import BenchmarkRun
-from harness.scoring.cards import Declaration
-from harness.scoring.pairing import ROUGH_GROUPS
+if TYPE_CHECKING:
+    from harness.runs.archive import BenchmarkRun
+    from harness.scoring.cards import Declaration
 
 #: What stands before the slash in metrics that no scorecard can declare: they depend on stages, tags and scores.
 _OPEN_SECTIONS = ("runtime", "cache", "slice", "calibration")
@@ -172,7 +172,14 @@ class MetricVerdict:
     @property
     def rough(self) -> bool:
         """Whether `unseen` rests on too few groups to be exact."""
+        from harness.scoring.pairing import ROUGH_GROUPS  # with numpy, which a list of verdicts does not need
+
         return self.groups is not None and self.groups < ROUGH_GROUPS
+
+
+def delta_name(metric: str) -> str:
+    """The metric of MLflow that has the gain in a metric."""
+    return f"delta/{metric.replace('/', '_')}"
 
 
 @dataclass(frozen=True)
@@ -199,8 +206,9 @@ class Judgement:
         return tuple(item for item in self.metrics if item.verdict is Verdict.CANNOT_TELL)
 
     def deltas(self) -> dict[str, float]:
-        """Metrics for MLflow in which plus always means better."""
-        return {f"delta/{item.metric.replace('/', '_')}": item.gain for item in self.metrics}
+        """Metrics for MLflow in which plus always means better, with the four decimals that are shown elsewhere: its
+        tables show each number in full."""
+        return {delta_name(item.metric): round(item.gain, 4) for item in self.metrics}
 
 
 #: What the run is told that others are judged against.

@@ -12,9 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-from harness.runs.archive import BenchmarkRun, FailedItem, Item, TaskData, TaskRun, item_rows
+from harness.runs.archive import BenchmarkRun, TaskData, TaskRun
 from harness.runs.comparison import Comparison
 from harness.runs.gate import Gate
+from harness.runs.items import FailedItem, Item, item_rows
 from harness.runs.looks import Holdout
 from harness.scoring import Declaration
 from harness.scoring.speed import RUNTIME
@@ -47,25 +48,44 @@ class Shown:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
+#: All their photos are in memory at once.
+MOST_PICTURES = 100
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a report is drawn: with how many pictures of each kind, and with links to the pages of `harness ui` that is
+    served at `explorer`, if it is."""
+
+    pictures: int = 6
+    explorer: str = ""
+
+
 @dataclass(frozen=True)
 class Showing:
     """What a task needs to make its part of the report: the folder for pictures, the comparison with the baseline
-    where there is one that compares the same items, and the last runs on the same data."""
+    where there is one that compares the same items, the last runs on the same data, how many pictures of each kind are
+    asked for, and the address that the pages of its photos begin with, if they are served."""
 
     folder: Path
     comparison: Comparison | None = None
     recent: Sequence[BenchmarkRun] = ()
+    pictures: int = 6
+    photo_pages: str = ""
 
 
 Show = Callable[[Showing], Shown]
 
-#: When a run whose answers came from the cache measures the pipeline: where something asks for it, always, never.
-Timing = Literal["auto", "on", "off"]
-TIMINGS: tuple[Timing, ...] = get_args(Timing)
-#: On a run: what was measured there by a timing pass, for later runs to find; and how its seconds were measured.
-TIMING_TAG, MEASURED_TAG = "timing.key", "runtime.measured"
+#: When a run does what costs time: where something asks for it, always, never. That is to measure the pipeline where
+#: answers came from the cache, and to make a report.
+When = Literal["auto", "on", "off"]
+WHENS: tuple[When, ...] = get_args(When)
+#: On a run whose photos went to other processes: which, and how much each of them did.
+WORKERS_TAG = "executor.workers"
 #: How many damaged entries of the cache were computed anew; there only where it is not 0.
 REPAIRED = "cache/repaired"
+#: Of how many photos every answer came from the cache; there only where there is such a photo.
+CACHED_PHOTOS = "cache/photos"
 
 
 @dataclass(frozen=True)
@@ -187,7 +207,9 @@ class Plan:
     study: str | None = field(default=None, kw_only=True)
     worker: str = field(default="", kw_only=True)
     light: bool = field(default=False, kw_only=True)
-    timing: Timing = field(default="auto", kw_only=True)
+    timing: When = field(default="auto", kw_only=True)
+    reports: When = field(default="auto", kw_only=True)
+    drawing: Drawing = field(default_factory=Drawing, kw_only=True)
     show_holdout: bool = field(default=False, kw_only=True)
 
     @cached_property
@@ -200,6 +222,14 @@ class Plan:
     def sealed(self) -> bool:
         """Whether the scores of the run are not to be shown."""
         return self.holdout is not None and self.holdout.alone and not self.show_holdout
+
+    @property
+    def wants_report(self) -> bool:
+        """Whether the report is made with the run: not in a sweep, which has those of its best and its worst run
+        made."""
+        if self.light or self.sealed or self.reports == "off":
+            return False
+        return self.reports == "on" or self.sweep_id is None
 
     @property
     def needs_seconds(self) -> bool:

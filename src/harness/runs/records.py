@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from harness.base.code import Code, code_of, modules_of
+from harness.base.screen import abridged
 from harness.runs.archive import PHOTOS, BenchmarkRun, RunMetadata, TaskData, TaskRun, combined_digest
 from harness.runs.gate import Gate, Judgement
 from harness.runs.judge import judge
 from harness.runs.plan import Plan, Task, TaskResult
 from harness.runs.provenance import provenance
-from harness.runs.verdicts import markdown_judgement, unseen
+from harness.runs.tags import (
+    DECLARED_TAG,
+    JUDGE_TAG,
+    JUDGEMENT_TAG,
+    KEY_TAG,
+    MOVED_TAG,
+    SEALED_TAG,
+    STUDY_TAG,
+    SWEEP_TAG,
+    WORKER_TAG,
+)
+from harness.runs.verdicts import markdown_judgement, moved_points, unseen, verdict_line
 from harness.scoring import SCORER_VERSION, Declaration
 from harness.scoring.pairing import JUDGE_VERSION
 
-#: Present on the runs that a search made, with its name.
-STUDY_TAG = "study"
-#: Present on those of its trials, with the name of the worker that evaluates it.
-WORKER_TAG = "study.worker"
-#: What a run is found again by.
-KEY_TAG = "key"
-#: What its judgement depends on; one with another key is made anew.
-JUDGEMENT_TAG = "judgement.key"
-#: Present on runs whose scores are sealed, with the folder of the reference set that has them.
-SEALED_TAG = "sealed"
-#: Which rule it was judged by.
-JUDGE_TAG = "verdict.judge_version"
-#: Says which metrics and pictures a run declares as worth a column or a chart, so that lists need not read the run.
-DECLARED_TAG = "declared"
+#: So many characters of a description, or of any tag, MLflow keeps; it cuts off the rest, in the middle of a table.
+MOST_DESCRIBED = 8000
 
 
 def run_name(plan: Plan) -> str:
@@ -127,7 +128,7 @@ def run_tags(plan: Plan, key: str, code: Code) -> dict[str, str]:
         **{name: value for task in plan.tasks for name, value in task.tags().items()},
         **provenance(code),
     }
-    optional = {"sweep_id": plan.sweep_id, STUDY_TAG: plan.study, WORKER_TAG: plan.worker, "note": plan.note}
+    optional = {SWEEP_TAG: plan.sweep_id, STUDY_TAG: plan.study, WORKER_TAG: plan.worker, "note": plan.note}
     optional["conf.shadowed"] = ", ".join(plan.shadowed)
     optional[SEALED_TAG] = str(plan.holdout.root.resolve()) if plan.holdout and plan.sealed else ""
     return {name: value for name, value in (tags | optional).items() if value}
@@ -162,10 +163,11 @@ def judgement_tags(judgement: Judgement, key: str, baseline: str | None) -> dict
     tags = {
         JUDGEMENT_TAG: key,
         "verdict": judgement.said,
-        "verdict.reasons": "; ".join(judgement.reasons),
+        "verdict.reasons": _first("; ".join(judgement.reasons)),
+        MOVED_TAG: moved_points(judgement),
         "verdict.look": judgement.look,
         "verdict.baseline": baseline or "",
-        "verdict.unseen": "; ".join(unseen(judgement)),
+        "verdict.unseen": _first("; ".join(unseen(judgement))),
         JUDGE_TAG: str(JUDGE_VERSION),
     }
     for item in judgement.metrics:
@@ -173,8 +175,36 @@ def judgement_tags(judgement: Judgement, key: str, baseline: str | None) -> dict
     return {name: value for name, value in tags.items() if value}
 
 
-def describe(run: BenchmarkRun, judgement: Judgement) -> str:
-    """The run's description in MLflow, as Markdown."""
+def describe(run: BenchmarkRun, judgement: Judgement, base: str = "", page: str = "", changed: str = "") -> str:
+    """The run's description in MLflow, as Markdown. MLflow shows its first lines and folds the rest, and only in the
+    first a link can be clicked: the verdict against a `base`, which links to a `page` with both, and what moved; then
+    what `changed` on which photos."""
     data = run.metadata
-    lines = [f"**{data.name}**: {run.described()}.", run.headline, data.note]
-    return "\n\n".join(filter(None, [*lines, markdown_judgement(judgement), run.markdown()]))
+    against = f"[against {_escaped(abridged(base, 32))}]({page})" if base else ""
+    lines = ["  \n".join(filter(None, [verdict_line(judgement, against), changed]))]
+    lines += [f"**{data.name}**: {run.described()}.", run.headline, data.note]
+    lines = [*lines, markdown_judgement(judgement)]
+    whole = _joined(*lines, run.markdown())
+    return whole if len(whole) <= MOST_DESCRIBED else _cut(_joined(*lines, run.markdown(by_tag=False)))
+
+
+def _first(text: str) -> str:
+    """As much of a text as a tag holds: thousands of photos may have failed, and the run itself names each."""
+    return text if len(text) <= MOST_DESCRIBED else f"{text[: MOST_DESCRIBED - 4]} ..."
+
+
+def _escaped(text: str) -> str:
+    """A name that makes no markup."""
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
+
+
+def _cut(text: str) -> str:
+    """A description that MLflow takes whole: without the lines at its end for which there is no room."""
+    told = "\n\nThe report has more."
+    if len(text) + len(told) > MOST_DESCRIBED:
+        text = text[: MOST_DESCRIBED - len(told)].rpartition("\n")[0]
+    return text + told

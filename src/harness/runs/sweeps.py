@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Protocol, TypeVar
 
 from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS
 
@@ -12,6 +13,29 @@ from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS
 LADDER = ("fast", "balanced", "best")
 #: Times that differ by less than this share are the same: a run repeated is no faster.
 SAME_TIME = 0.05
+
+
+class Measured(Protocol):
+    """A run of which enough is known to rank it among others."""
+
+    @property
+    def run_id(self) -> str:
+        """Its id."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was evaluated to its end."""
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """What it came to."""
+
+    @property
+    def headlines(self) -> Mapping[str, str]:
+        """The metrics that its scorecards declare as worth a column, and their titles."""
+
+
+M = TypeVar("M", bound=Measured)
 
 
 @dataclass(frozen=True)
@@ -46,15 +70,25 @@ def varied(jobs: Sequence[SweepJob]) -> list[str]:
     return [key for key in keys if len({job.params.get(key) for job in jobs}) > 1]
 
 
-def headlines(jobs: Sequence[SweepJob]) -> dict[str, str]:
+def headlines(jobs: Sequence[Measured]) -> dict[str, str]:
     """The metrics to show and their titles: what the jobs declare, and the time that they took."""
     declared = {metric: title for job in jobs for metric, title in job.headlines.items()}
     return declared | ({SECONDS: "seconds"} if any(SECONDS in job.metrics for job in jobs) else {})
 
 
-def quality(jobs: Sequence[SweepJob]) -> str:
+def quality(jobs: Sequence[Measured]) -> str:
     """The metric by which the jobs are compared: the first headline."""
     return next((metric for metric in headlines(jobs) if metric != SECONDS), "")
+
+
+def extremes(jobs: Sequence[M]) -> tuple[M, ...]:
+    """The best and the worst of the finished jobs by the first headline; of equal ones those that were first."""
+    metric = quality(jobs)
+    done = _measured(jobs, metric)
+    if not done:
+        return ()
+    best, worst = (choose(done, key=lambda job: job.metrics[metric]) for choose in (max, min))
+    return (best,) if best.run_id == worst.run_id else (best, worst)
 
 
 def pareto_front(jobs: Sequence[SweepJob], good: str = "", cost: str = SECONDS) -> tuple[SweepJob, ...]:
@@ -127,5 +161,5 @@ def identical(jobs: Sequence[SweepJob]) -> tuple[tuple[SweepJob, ...], ...]:
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
-def _measured(jobs: Sequence[SweepJob], *metrics: str) -> list[SweepJob]:
+def _measured(jobs: Sequence[M], *metrics: str) -> list[M]:
     return [job for job in jobs if job.finished and all(name in job.metrics for name in metrics)]

@@ -31,15 +31,54 @@ TONES = {
 }
 
 
+def ranked(judgement: Judgement) -> list[MetricVerdict]:
+    """The metrics in the order in which a reader looks for them: those that got worse, the worst first, those that got
+    better, those of which it cannot be told, the others; what is shown for information comes last."""
+    return sorted(judgement.metrics, key=lambda item: (_RANKS.index(item.verdict), item.gain))
+
+
+_RANKS = (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.CANNOT_TELL, Verdict.NO_WORSE, None)
+
+
+def _moved(judgement: Judgement) -> list[MetricVerdict]:
+    return [item for item in ranked(judgement) if item.verdict in (Verdict.REGRESSED, Verdict.IMPROVED)]
+
+
 def moved(judgement: Judgement) -> list[str]:
     """The metrics that moved, in words, as in `face/recall fell from 95.0% to 61.2%`; those that got worse first."""
-    rows = [item for item in judgement.metrics if item.verdict in (Verdict.REGRESSED, Verdict.IMPROVED)]
-    rows.sort(key=lambda item: item.verdict is Verdict.IMPROVED)
     return [
         f"{item.metric} {'rose' if item.candidate > item.baseline else 'fell'} "
         f"from {item.baseline:.1%} to {item.candidate:.1%}"
-        for item in rows
+        for item in _moved(judgement)
     ]
+
+
+def moved_points(judgement: Judgement) -> str:
+    """The same for a column: `▼ face/recall -33.8, ▲ number/f1 +2.1`, in points and plus is better."""
+    rows = [(TONES[item.verdict][1], item) for item in _moved(judgement) if item.verdict]
+    return ", ".join(f"{sign} {item.metric} {_points(item)}" for sign, item in rows)
+
+
+def _points(item: MetricVerdict) -> str:
+    return f"{100 * item.gain:+.1f}" if item.items else f"{item.gain:+.2f}"
+
+
+def verdict_line(judgement: Judgement, against: str = "") -> str:
+    """The verdict in one line of Markdown: `against` what, the two metrics that moved most, or why none is shown to
+    have moved."""
+    return f"**{TONES[judgement.verdict][1]} {judgement.said}** {against}".rstrip() + f": {_in_short(judgement)}"
+
+
+def _in_short(judgement: Judgement) -> str:
+    rows = [f"{item.metric} {item.baseline:.1%} → {item.candidate:.1%}" for item in _moved(judgement)]
+    if rows:
+        return ", ".join(rows[:2]) + (f" and {len(rows) - 2} more" if len(rows) > 2 else "")
+    if judgement.open:
+        named = [item.metric for item in judgement.open]
+        return (
+            f"no change was shown; a loss could go unseen in {named[0] if len(named) == 1 else f'{len(named)} metrics'}"
+        )
+    return next(iter(reasons(judgement)), MEANINGS[judgement.verdict])
 
 
 def notes(judgement: Judgement) -> list[str]:

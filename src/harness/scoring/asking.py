@@ -6,7 +6,6 @@ person; nothing grows with the number of queries.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,25 +15,9 @@ import numpy as np
 from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.returning import Returned, Returning
 from harness.scoring.searching import Search
+from harness.scoring.strangers import NO_FACE, NO_SCORE, Gathering, Strangers
 
 WAYS = ("number", "selfie", "both")
-#: At most so many strangers that came back are listed, the most similar first.
-MOST_STRANGERS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Stranger:
-    """A photo without the runner that came back by both: the face that did it and its score, or by a number alone."""
-
-    person: int
-    photo: int
-    face: int | None
-    score: float | None
-
-    @property
-    def order(self) -> tuple[float, int, int]:
-        """The most similar first, then those that came back by a number alone."""
-        return math.inf if self.score is None else -self.score, self.person, self.photo
 
 
 @dataclass
@@ -44,7 +27,7 @@ class Asking:
 
     search: Search
     threshold: Floats
-    strangers: dict[tuple[int, int], Stranger] = field(default_factory=dict)
+    strangers: Gathering = field(default_factory=Gathering)
 
     def __post_init__(self) -> None:
         evidence = self.search.evidence
@@ -78,10 +61,6 @@ class Asking:
             "both": np.where(asked | tried | numbered, self.both / divisor, np.nan),
         }
         return {way: np.where(self.runner[person], each, np.nan) for way, each in shares.items()}
-
-    def most_similar(self) -> tuple[Stranger, ...]:
-        """The strangers that came back, the most similar first."""
-        return tuple(sorted(self.strangers.values(), key=lambda each: each.order)[:MOST_STRANGERS])
 
     def ask(self) -> None:
         """Ask by every query of a runner, by numbers, and by numbers alone for what no query asks for."""
@@ -146,32 +125,32 @@ class Asking:
         wrong = (by_face | (found.reads & said)) & others & (share > 0)[:, None]
         back = ((found.any_by_both >= threshold) | found.reads) & others
         self._count_others("both", found, share, wrong, back)
-        self._remember(found, wrong, by_face)
+        self._remember(found, share, wrong, by_face)
 
     def _count_others(self, way: str, found: Returned, share: Floats, wrong: Bools, back: Bools) -> None:
         """Count what came back and is not wanted: what is known to be wrong, and what may be right."""
         for what, cells in (("wrong", wrong), ("unknown", back & ~wrong)):
             np.add.at(self.not_wanted[f"{way}_{what}"], found.look.person, share * np.count_nonzero(cells, axis=1))
 
-    def _remember(self, found: Returned, wrong: Bools, by_face: Bools) -> None:
-        """Keep the strangers with the best scores: for each runner and photo the best, and not too many."""
+    def _remember(self, found: Returned, share: Floats, wrong: Bools, by_face: Bools) -> None:
+        """Keep the strangers, each with the face that did it."""
         row, photo = np.nonzero(wrong)
-        score = np.where(by_face[row, photo], found.scores_by_both[row, photo], -np.inf)
-        for place in np.lexsort((photo, found.look.person[row], -score))[:MOST_STRANGERS].tolist():
-            stranger = self._stranger(found, int(row[place]), int(photo[place]), float(score[place]))
-            known = self.strangers.get((stranger.person, stranger.photo), stranger)
-            self.strangers[stranger.person, stranger.photo] = min(known, stranger, key=lambda each: each.order)
-        if len(self.strangers) > 2 * MOST_STRANGERS:
-            self.strangers = {(each.person, each.photo): each for each in self.most_similar()}
+        score, face = np.full(len(row), NO_SCORE), np.full(len(row), NO_FACE)
+        seen = by_face[row, photo]
+        score[seen] = found.scores_by_both[row[seen], photo[seen]]
+        face[seen] = self._best_faces(found, row[seen], photo[seen])
+        self.strangers.add(Strangers(found.look.person[row], photo, face, score, share[row]))
 
-    def _stranger(self, found: Returned, row: int, photo: int, score: float) -> Stranger:
-        person = int(found.look.person[row])
-        if score == -np.inf:
-            return Stranger(person, photo, None, None)
-        first, end = self.search.first_face[photo : photo + 2].tolist()
-        best = np.maximum(found.look.similarity[row, first:end], found.average.similarity[row, first:end])
-        face = first + int(np.argmax(np.where(self.search.of_others[first:end], best, -np.inf)))
-        return Stranger(person, photo, face, score)
+    def _best_faces(self, found: Returned, row: Ints, photo: Ints) -> Ints:
+        """The face of somebody else that is most similar, for each row and photo; of equal ones the first."""
+        pair, face = self.search.faces_in(np.arange(len(row)), photo)
+        similar = np.maximum(found.look.similarity[row[pair], face], found.average.similarity[row[pair], face])
+        similar[~self.search.of_others[face]] = -np.inf
+        best = np.full(len(row), -np.inf)
+        np.maximum.at(best, pair, similar)
+        at_best = np.flatnonzero(similar == best[pair])
+        _, first = np.unique(pair[at_best], return_index=True)
+        return face[at_best[first]]
 
 
 def _others(like: Bools, row: Ints, photo: Ints) -> Bools:

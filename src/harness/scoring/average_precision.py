@@ -22,6 +22,10 @@ from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.cards import SCORER_VERSION
 from harness.scoring.uncertainty import Jackknifed, jackknifed, parts_of
 
+#: How many parts are left out in one call, each with a list of all other photos: a hundred lists of them take as much
+#: memory as all else of a run.
+_AT_ONCE = 10
+
 
 @dataclass(frozen=True, slots=True)
 class ApPhoto:
@@ -121,11 +125,13 @@ def left_out_precision(photos: Sequence[ApPhoto], parts: Ints) -> dict[str, Floa
     limits = evaluation.params  # what is asked for is over all sizes
     limits.area_rng, limits.area_rng_lbl, limits.max_dets = [[0.0, 1e10]], ["all"], [100]
     evaluation.evaluate()
-    numbers = np.arange(1, len(photos) + 1)
-    kept = {str(part): numbers[parts != part].tolist() for part in range(int(parts.max()) + 1)} if len(parts) else {}
-    found = evaluation.slice_by(kept)
+    numbers, names = np.arange(1, len(photos) + 1), range(int(parts.max()) + 1 if len(parts) else 0)
+    found: dict[str, dict[str, float]] = {}
+    for start in names[::_AT_ONCE]:
+        some = names[start : start + _AT_ONCE]
+        found |= evaluation.slice_by({str(part): numbers[parts != part].tolist() for part in some})
     columns = {"ap": "AP", "ap_50": "AP50", "ap_75": "AP75"}
-    values = {name: np.array([found[part][theirs] for part in kept]) for name, theirs in columns.items()}
+    values = {name: np.array([found[str(part)][theirs] for part in names]) for name, theirs in columns.items()}
     return {name: np.where(column < 0, np.nan, column) for name, column in values.items()}
 
 

@@ -277,12 +277,13 @@ class ItemCounts:
             return np.ones(self.items, dtype=bool)
         return np.equal(self.columns[UNLABELED], 0)
 
-    def by_item(self) -> list[dict[str, Count]]:
-        """Every count by name, item by item."""
+    def by_item(self) -> list[Mapping[str, Count]]:
+        """Every count by name, item by item. Items that count the same, as most do, share one mapping."""
         if not self.columns:
-            return [{} for _ in range(self.items)]
-        rows = zip(*(column.tolist() for column in self.columns.values()), strict=True)
-        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+            return [{}] * self.items
+        rows = list(zip(*(column.tolist() for column in self.columns.values()), strict=True))
+        known = {row: dict(zip(self.columns, row, strict=True)) for row in set(rows)}
+        return [known[row] for row in rows]
 
     def total(self, figures: Mapping[str, float] | None = None) -> Counted:
         """The card of all items together."""

@@ -9,6 +9,7 @@ is known in full, read exactly. What covers an ignore region is neither right no
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -24,6 +25,9 @@ from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
 
 #: A curve's points: every second hundredth.
 STEPS = tuple(range(0, 101, 2))
+_THRESHOLDS = [step / 100 for step in STEPS]
+#: What a point counts: found, false and missed.
+_COUNTED = ("detection_tp", "detection_fp", "detection_fn")
 
 B = TypeVar("B", BibBox, FaceBox)
 Detect = Callable[[Sequence[PhotoLabels], Sequence[PhotoPrediction]], Detection]
@@ -82,7 +86,13 @@ def bib_behaviour(
     complete, correct = judge_readings(detection, labels, predictions)
     right = detection.matches.matched & (correct | ~complete)
     scores = _scores([photo.bibs if known.bibs is not None else () for known, photo in _pairs(labels, predictions)])
-    curve = _curve(labels, predictions, detect, lambda photo, least: replace(photo, bibs=_kept(photo.bibs, least)))
+    curve = _curve(
+        labels,
+        predictions,
+        detect,
+        lambda photo: [box.score for box in photo.bibs],
+        lambda photo, least: replace(photo, bibs=_kept(photo.bibs, least)),
+    )
     return Behaviour(curve, _reliability(scores, right, detection))
 
 
@@ -96,7 +106,13 @@ def face_behaviour(
 
     detection = detect(labels, predictions)
     scores = _scores([photo.faces if known.faces is not None else () for known, photo in _pairs(labels, predictions)])
-    curve = _curve(labels, predictions, detect, lambda photo, least: replace(photo, faces=_kept(photo.faces, least)))
+    curve = _curve(
+        labels,
+        predictions,
+        detect,
+        lambda photo: [box.score for box in photo.faces],
+        lambda photo, least: replace(photo, faces=_kept(photo.faces, least)),
+    )
     return Behaviour(curve, _reliability(scores, detection.matches.matched, detection))
 
 
@@ -118,19 +134,30 @@ def _curve(
     labels: Sequence[PhotoLabels],
     predictions: Sequence[PhotoPrediction],
     detect: Detect,
+    scores: Callable[[PhotoPrediction], Sequence[float | None]],
     keep: Callable[[PhotoPrediction, float], PhotoPrediction],
 ) -> tuple[CurvePoint, ...]:
+    """The curve, point by point. Counts add up over photos, and only photos that lose a box are matched anew."""
     points: list[CurvePoint] = []
-    left = [replace(photo, links=()) for photo in predictions]
-    before: list[PhotoPrediction] | None = None
-    for step in STEPS:
-        left = [keep(photo, step / 100) for photo in left]
-        if left == before:  # nothing was dropped since the last point
-            points.append(replace(points[-1], step=step))
-            continue
-        before, sums = left, {name: int(column.sum()) for name, column in detect(labels, left).columns().items()}
-        points.append(CurvePoint(step, sums["detection_tp"], sums["detection_fp"], sums["detection_fn"]))
+    losing = _losing([scores(photo) for photo in predictions])
+    counts = {name: np.zeros(len(labels), dtype=np.int64) for name in _COUNTED}
+    for place, step in enumerate(STEPS):
+        rows = losing.get(place, []) if place else list(range(len(labels)))
+        left = [keep(replace(predictions[row], links=()), step / 100) for row in rows]
+        for name, column in detect([labels[row] for row in rows], left).columns().items() if rows else ():
+            if name in counts:
+                counts[name][rows] = column
+        points.append(CurvePoint(step, *(int(counts[name].sum()) for name in _COUNTED)))
     return tuple(points)
+
+
+def _losing(photos: Sequence[Sequence[float | None]]) -> dict[int, list[int]]:
+    """For each place in `STEPS` the photos that lose a box there: one whose score is below it, and not before."""
+    losing: dict[int, list[int]] = {}
+    for row, scores in enumerate(photos):
+        for place in {bisect_right(_THRESHOLDS, score) for score in scores if score is not None}:
+            losing.setdefault(place, []).append(row)
+    return losing
 
 
 def _reliability(scores: Sequence[float | None], right: Bools, detection: Detection) -> CalibrationScorecard:

@@ -22,13 +22,14 @@ the share by which it is missed; the causes add up to what is missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from harness.scoring.asking import WAYS, Asking, Stranger
+from harness.scoring.asking import WAYS, Asking
 from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.cards import (
     Column,
@@ -45,17 +46,20 @@ from harness.scoring.cards import (
 from harness.scoring.people import UNKNOWN, Evidence, Tallied, counts_by_person, sum_by
 from harness.scoring.searching import Operating, Search
 from harness.scoring.slices import Slice
+from harness.scoring.strangers import Stranger, Strangers
 from harness.scoring.uncertainty import AVERAGE, rate_intervals
 
-CAUSES = (
-    "nobody_readable",
-    "face_not_found",
-    "not_enrolled",
-    "below_threshold",
-    "bib_not_found",
-    "misread",
-    "not_linked",
-)
+#: Why a photo does not come back, in the order in which causes are looked for, and what each means.
+MEANINGS = {
+    "nobody_readable": "neither their face nor their number can be made out, so that nobody could find it",
+    "face_not_found": "the detector did not find their face, there or in the picture they searched with",
+    "not_enrolled": "their face is too small to compare (identity.least_height)",
+    "below_threshold": "their face was compared, and is not similar enough",
+    "bib_not_found": "only their bib shows, and it was not found",
+    "misread": "only their bib shows, and its number was read wrongly",
+    "not_linked": "their number was read, and nothing led from their face to it",
+}
+CAUSES = tuple(MEANINGS)
 #: Heights of faces in pixels: from, below, and what such faces are called.
 HEIGHTS = (
     (0.0, 24.0, "face_0_24"),
@@ -145,12 +149,56 @@ class Missed:
     score: float | None
 
 
+#: In place of a cause: the photo comes back, or nothing asks for it.
+NO_CAUSE = -1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One row for each runner and photo that they want, by person and photo: the share of their searches by which it
+    comes back by each way, NaN where nothing asks for it; its best score by both, -inf where no face was compared; and
+    why it does not always come back by both, as a place in `CAUSES`."""
+
+    person: Ints
+    photo: Ints
+    selfie: Floats
+    number: Floats
+    both: Floats
+    score: Floats
+    cause: Ints
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+    @cached_property
+    def missed(self) -> tuple[Missed, ...]:
+        """Those that do not always come back."""
+        rows = np.flatnonzero(self.both < 1)
+        columns = (self.person, self.photo, 1 - self.both, self.cause, self.score)
+        return tuple(
+            Missed(person, photo, share, CAUSES[cause], score if score > -np.inf else None)
+            for person, photo, share, cause, score in zip(*(each[rows].tolist() for each in columns), strict=True)
+        )
+
+
 @dataclass(frozen=True)
 class FindTally(Tallied):
-    """The scorecard, the photos that were missed, and strangers that came back, the most similar first."""
+    """The scorecard, and what it counts pair by pair: every photo that is wanted, and those of strangers that came
+    back; `thresholds` has what scores have to reach for each person."""
 
-    missed: tuple[Missed, ...] = ()
-    strangers: tuple[Stranger, ...] = ()
+    wanted: Wanted = field(kw_only=True)
+    others: Strangers = field(kw_only=True)
+    thresholds: Floats = field(kw_only=True)
+
+    @property
+    def missed(self) -> tuple[Missed, ...]:
+        """The wanted photos that do not always come back, by person and photo."""
+        return self.wanted.missed
+
+    @property
+    def strangers(self) -> tuple[Stranger, ...]:
+        """Strangers that came back, the most similar first, and not too many."""
+        return self.others.most_similar
 
 
 def tally_finding(search: Search, operating: Operating) -> FindTally:
@@ -158,13 +206,13 @@ def tally_finding(search: Search, operating: Operating) -> FindTally:
     asking = Asking(search, operating.by_person(search.evidence.folds))
     asking.ask()
     shares = asking.shares()
-    by_both = shares["both"]
     causes = _causes(search, asking.by_face)
     return FindTally(
         counts=_counts(search.evidence, asking, shares, causes),
         slices=tuple(each for way in ("selfie", "both") for each in _slices(search.evidence, way, shares[way])),
-        missed=tuple(_missed(search.evidence, by_both, causes, asking.best)),
-        strangers=asking.most_similar(),
+        wanted=_wanted(search.evidence, asking, shares, causes),
+        others=asking.strangers.together(),
+        thresholds=asking.threshold,
     )
 
 
@@ -219,22 +267,28 @@ def _there(search: Search, chosen: Bools) -> Bools:
     return np.where(seen.face_labeled, own, any_face)
 
 
-def _missed(evidence: Evidence, by_both: Floats, causes: Ints, best: Floats) -> Iterator[Missed]:
-    """Those that do not always come back, by person and photo."""
+def _wanted(evidence: Evidence, asking: Asking, shares: Mapping[str, Floats], causes: Ints) -> Wanted:
+    """What became of each appearance of a runner."""
     seen = evidence.appearances
     order = np.lexsort((seen.photo, seen.person))
-    for row in order[by_both[order] < 1].tolist():
-        score = float(best[row]) if best[row] > -np.inf else None
-        share = 1 - float(by_both[row])
-        yield Missed(int(seen.person[row]), int(seen.photo[row]), share, CAUSES[causes[row]], score)
+    rows = order[asking.runner[seen.person[order]]]
+    return Wanted(
+        person=seen.person[rows],
+        photo=seen.photo[rows],
+        **{way: shares[way][rows] for way in WAYS},
+        score=asking.best[rows],
+        cause=np.where(shares["both"][rows] < 1, causes[rows], NO_CAUSE),
+    )
 
 
 def _slices(evidence: Evidence, way: str, shares: Floats) -> tuple[Slice, ...]:
-    """The share that comes back by the height of the labelled face, person by person."""
+    """The share that comes back by the height of the labelled face, and by each tag, person by person."""
     seen, people = evidence.appearances, len(evidence.people)
+    slices = {tag: seen.face_labeled & (seen.height >= least) & (seen.height < below) for least, below, tag in HEIGHTS}
+    slices |= {tag: np.array([tag in own for own in seen.tags]) for tag in sorted(frozenset().union(*seen.tags))}
     sides = {}
-    for least, below, tag in HEIGHTS:
-        here = ~np.isnan(shares) & seen.face_labeled & (seen.height >= least) & (seen.height < below)
+    for tag, inside in slices.items():
+        here = ~np.isnan(shares) & inside
         if here.any():
             person = seen.person[here]
             sides[tag] = sum_by(person, shares[here], people), sum_by(person, here[here], people)
@@ -261,7 +315,7 @@ def headline(card: Counted) -> str:
     sentence = f"{subject}, {', '.join(known)}" + (f", and nobody asks {' or '.join(silent)}" if silent else "")
     theirs = card.declared.rates["by_both_precision"]
     if card.denominator(theirs):
-        sentence += f"; {_percent(card.value(theirs))} of what comes back by both is theirs"
+        sentence += f"; {percent(card.value(theirs))} of what comes back by both is theirs"
     return f"{sentence}."
 
 
@@ -271,10 +325,10 @@ def _told(card: Counted, way: str, wanted: int) -> str:
     asked = int(card.denominator(rate))
     if not asked:
         return ""
-    return _percent(card.value(rate)) + ("" if asked == wanted else f" of {asked}")
+    return percent(card.value(rate)) + ("" if asked == wanted else f" of {asked}")
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
     """Whole percents; what is not quite all, or not quite nothing, never reads as if it were."""
     if 0 < value < 0.005:
         return f"{100 * value:.1g} %"

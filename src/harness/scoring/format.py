@@ -35,6 +35,10 @@ class ShownSection:
     note: str
 
 
+#: The section of slices.
+BY_TAG = "Recall by tag"
+
+
 def shown_sections(
     cards: Iterable[Counted], slices: Sequence[Slice] = (), intervals: Mapping[str, Interval] | None = None
 ) -> tuple[ShownSection, ...]:
@@ -51,7 +55,7 @@ def shown_sections(
         tags = (
             _row(f"{s.scorecard} {s.tag}", s.recall, s.interval, f"{_number(s.found)} of {s.total}", "") for s in slices
         )
-        shown["Recall by tag"] = ShownSection("Recall by tag", tuple(tags), "")
+        shown[BY_TAG] = ShownSection(BY_TAG, tuple(tags), "")
     return tuple(shown.values())
 
 
@@ -68,14 +72,15 @@ def text_sections(sections: Iterable[ShownSection]) -> str:
     blocks = []
     for section in sections:
         lines = [f"{section.title}  ({section.note})" if section.note else section.title]
-        lines += [text_row(row.label, row.value, row.interval, row.basis) for row in section.rows]
+        width = max((len(row.label) for row in section.rows), default=0)
+        lines += [text_row(row.label, row.value, row.interval, row.basis, width) for row in section.rows]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def text_row(label: str, value: str, interval: str, basis: str) -> str:
-    """One row for a terminal, in the columns that all sections share."""
-    return f"  {label:<17} {value:>8}  {interval:<16}  {basis}".rstrip()
+def text_row(label: str, value: str, interval: str, basis: str, width: int = 0) -> str:
+    """One row for a terminal, in the columns that all sections share but for those with a label that is wider."""
+    return f"  {label:<{max(width, 17)}} {value:>8}  {interval:<16}  {basis}".rstrip()
 
 
 def markdown_sections(sections: Iterable[ShownSection]) -> str:

@@ -7,7 +7,7 @@ positions. Every missed link has exactly one cause, and the causes add up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
@@ -121,6 +121,44 @@ def tally_links(
     """Score the links of many photos at once; a photo whose links nobody labelled is counted and not scored."""
     same_photos(labels, predictions)
     scored = np.array([links_labeled(photo) for photo in labels], dtype=bool)
+    linked = judge_links(labels, predictions, bib_iou_threshold, face_iou_threshold)
+
+    def per_photo(photo: Ints, chosen: Bools) -> Ints:
+        return np.bincount(photo[chosen], minlength=len(labels))
+
+    columns = {
+        "link_tp": per_photo(linked.proposed_in, linked.right),
+        "link_fp": per_photo(linked.proposed_in, ~linked.right),
+        "link_fn": per_photo(linked.labelled_in, linked.missed),
+        "gt_link_count": per_photo(linked.labelled_in, np.ones_like(linked.missed)),
+        **{cause: per_photo(linked.labelled_in, chosen) for cause, chosen in linked.causes.items()},
+        "photos": scored.astype(np.int64),
+        "unlabeled_photos": (~scored).astype(np.int64),
+    }
+    return Tally.of(LinkScorecard, columns, len(labels))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOutcomes:
+    """Each proposed link and each distinct labelled one, in the order of their photos and, in these, as proposed and
+    sorted: the photo that it is in, whether it is right or missed, and by which of `CAUSES` it is missed. Links of
+    photos whose links nobody labelled are left out."""
+
+    proposed_in: Ints
+    right: Bools
+    labelled_in: Ints
+    missed: Bools
+    causes: Mapping[str, Bools]
+
+
+def judge_links(
+    labels: Sequence[PhotoLabels],
+    predictions: Sequence[PhotoPrediction],
+    bib_iou_threshold: float,
+    face_iou_threshold: float,
+) -> LinkOutcomes:
+    """What became of each link."""
+    scored = [links_labeled(photo) for photo in labels]
     expected = [photo if ok else PhotoLabels() for photo, ok in zip(labels, scored, strict=True)]
     proposed = [p if ok else PhotoPrediction() for p, ok in zip(predictions, scored, strict=True)]
     for number, p in enumerate(proposed):
@@ -140,28 +178,18 @@ def tally_links(
     right = (linked_bib >= 0) & (linked_face >= 0) & np.isin(truth.key(linked_bib, linked_face), truth.keys)
     missed = ~np.isin(truth.keys, truth.key(linked_bib, linked_face)[right])
 
-    photo_of_pair = np.repeat(np.arange(len(pairs)), [len(p.links) for p in pairs])
     bib_found = np.isin(truth.bib, truth.match_bibs([p.bibs for p in proposed], bib_iou_threshold))
     face_found = np.isin(truth.face, truth.match_faces([p.faces for p in proposed], face_iou_threshold))
     elsewhere = np.isin(truth.bib, linked_bib) | np.isin(truth.face, linked_face)
-
-    def per_photo(photo: Ints, chosen: Bools) -> Ints:
-        return np.bincount(photo[chosen], minlength=len(labels))
-
-    columns = {
-        "link_tp": per_photo(photo_of_pair, right),
-        "link_fp": per_photo(photo_of_pair, ~right),
-        "link_fn": per_photo(truth.photo, missed),
-        "gt_link_count": per_photo(truth.photo, np.ones_like(missed)),
-        "bib_missed": per_photo(truth.photo, missed & ~bib_found & face_found),
-        "face_missed": per_photo(truth.photo, missed & bib_found & ~face_found),
-        "both_missed": per_photo(truth.photo, missed & ~bib_found & ~face_found),
-        "not_linked": per_photo(truth.photo, missed & bib_found & face_found & ~elsewhere),
-        "linked_wrong": per_photo(truth.photo, missed & bib_found & face_found & elsewhere),
-        "photos": scored.astype(np.int64),
-        "unlabeled_photos": (~scored).astype(np.int64),
+    causes = {
+        "bib_missed": missed & ~bib_found & face_found,
+        "face_missed": missed & bib_found & ~face_found,
+        "both_missed": missed & ~bib_found & ~face_found,
+        "not_linked": missed & bib_found & face_found & ~elsewhere,
+        "linked_wrong": missed & bib_found & face_found & elsewhere,
     }
-    return Tally.of(LinkScorecard, columns, len(labels))
+    photo_of_pair = np.repeat(np.arange(len(pairs)), [len(p.links) for p in pairs])
+    return LinkOutcomes(photo_of_pair, right, truth.photo, missed, causes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,6 +186,8 @@ def _assign(pairs: Overlaps, predictions: Boxes, targets: Boxes) -> tuple[Ints, 
 
     The cost matrices of all photos lie one after the other in `cost`.
     """
+    if not len(pairs.left):
+        return pairs.left, pairs.right
     from scipy.optimize import linear_sum_assignment  # slow to load, and nothing else in the core needs it
 
     left, left_row, left_photo = _open_rows(pairs.left, predictions)
@@ -202,8 +204,6 @@ def _assign(pairs: Overlaps, predictions: Boxes, targets: Boxes) -> tuple[Ints, 
     photos = np.flatnonzero(rows)
     shapes = zip(*(a[photos].tolist() for a in (start, rows, columns)), strict=True)
     solved = [linear_sum_assignment(cost[at : at + r * c].reshape(r, c)) for at, r, c in shapes]
-    if not solved:
-        return left, right
     photo = np.repeat(photos, np.minimum(rows, columns)[photos])
     row, column = (np.concatenate(side) for side in zip(*solved, strict=True))
     row, column = row + first_row[photo], column + first_column[photo]

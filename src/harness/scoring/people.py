@@ -82,7 +82,7 @@ class Appearances:
     `face_labeled`: there is a box of their face that a detector has to find, `height` pixels high (NaN without a box);
     `face` is the found face that matches it, or -1. `photo_alone`: nothing but the photo says that they are there, so
     that there is no box of them. `bib_labeled`: a bib with their complete number is labelled; `bib_found` and
-    `bib_read` say what the pipeline made of it.
+    `bib_read` say what the pipeline made of it. `tags` are those of their boxes and of the photo, where they are known.
     """
 
     person: Ints
@@ -94,6 +94,7 @@ class Appearances:
     bib_read: Bools
     photo_alone: Bools
     height: Floats
+    tags: tuple[frozenset[str], ...] = ()
 
     def __len__(self) -> int:
         return len(self.person)
@@ -104,7 +105,8 @@ class Queries:
     """What people search with: selfies, or for people without any, each of their faces against all other photos.
 
     `photo` and `face` are those that a query comes from, -1 for a selfie. Pictures in which no face was found, or none
-    that can be compared, are no queries; `not_found` and `not_enrolled` count them for each person.
+    that can be compared, are no queries; `not_found` and `not_enrolled` count them for each person. `left_out` counts
+    the faces that people with very many of them do not search by.
     """
 
     vectors: Vectors
@@ -113,6 +115,7 @@ class Queries:
     face: Ints
     not_found: Ints
     not_enrolled: Ints
+    left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.person)
@@ -190,6 +193,8 @@ def _check(evidence: Evidence) -> None:
     _refuse("face", (faces.person < NOBODY) | (faces.person >= people), f"its person is none of {people}")
     _refuse("appearance", (seen.person < 0) | (seen.person >= people), f"its person is none of {people}")
     _refuse("appearance", (seen.photo < 0) | (seen.photo >= photos), f"its photo is none of {photos}")
+    if seen.tags and len(seen.tags) != len(seen):
+        raise ValueError(f"tags of {len(seen.tags)} appearances; expected those of {len(seen)}, or none")
     _refuse("appearance", seen.face >= len(faces), f"its face is none of {len(faces)}")
     _refuse("query", (queries.person < 0) | (queries.person >= people), f"its person is none of {people}")
     _refuse("query", queries.photo >= photos, f"its photo is none of {photos}")

@@ -84,7 +84,7 @@ class Search:
         """Search by these vectors of people; `own` is the photo that takes no part, or -1."""
         similarity = similarities(vectors, self.evidence.faces.vectors)
         similarity[:, ~self.searched] = -np.inf
-        row, face = self._faces_in(np.flatnonzero(own >= 0), own[own >= 0])
+        row, face = self.faces_in(np.flatnonzero(own >= 0), own[own >= 0])
         similarity[row, face] = -np.inf
         return Look(person, own, similarity)
 
@@ -106,7 +106,7 @@ class Search:
         best = look.similarity.copy()
         best[:, ~self.of_others] = -np.inf
         row, seen = self.wanted(look)
-        row, face = self._faces_in(row, self.evidence.appearances.photo[seen])
+        row, face = self.faces_in(row, self.evidence.appearances.photo[seen])
         theirs = (faces.person[face] == look.person[row]) | (faces.person[face] == UNKNOWN)
         best[row, face] = np.where(theirs, look.similarity[row, face], -np.inf)
         return self.by_photo(best)
@@ -178,7 +178,7 @@ class Search:
     def _first_seen(self) -> Ints:
         return np.searchsorted(np.sort(self.evidence.appearances.person), np.arange(len(self.evidence.people) + 1))
 
-    def _faces_in(self, row: Ints, photo: Ints) -> Pairs:
+    def faces_in(self, row: Ints, photo: Ints) -> Pairs:
         """All faces in these photos, each with the row of its photo."""
         return _ranges(row, self.first_face[photo], self.first_face[photo + 1] - self.first_face[photo])
 

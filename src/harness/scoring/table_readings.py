@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from harness.scoring.boxes import Floats
 from harness.scoring.grids import HEADER_ROW, Grid
@@ -38,6 +38,9 @@ from harness.scoring.table_alignment import (
 )
 from harness.scoring.table_columns import align_columns
 from harness.scoring.table_rows import align_rows, rows_with_text
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MAX_DEPTH = 4
 MAX_OFFSET = 4
@@ -177,6 +180,8 @@ def _alike_rows(gt: Grid, ext: Grid) -> tuple[Match, ...]:
 
 def _presence(lines: Sequence[set[str]], numbers: dict[str, int]) -> csr_array:
     """Which text is in which line."""
+    from scipy.sparse import csr_array  # slow to load, and not needed to read a run
+
     known = [[numbers[text] for text in texts if text in numbers] for texts in lines]
     ends = np.cumsum([0, *map(len, known)])
     columns = np.array([number for line in known for number in line], dtype=np.int64)

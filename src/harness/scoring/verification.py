@@ -2,7 +2,9 @@
 
 All pairs of enrolled faces of which it is known whose they are, but for pairs within one photo. A pair is *genuine*
 where both are one person's, else an *impostor* pair; a face of nobody makes impostor pairs only. Similarities are told
-apart in steps of 1 / STEPS, so that any number of pairs is counted in one table.
+apart in steps of 1 / STEPS, so that any number of pairs is counted in one table. Of more than MOST_FACES faces, all
+genuine pairs are compared, and the impostor pairs of MOST_FACES faces that are evenly spread over all of them: that is
+200 million, where a FAR of 1e-4 needs ten thousand.
 
 - TAR at FAR f: the share of genuine pairs at or above the threshold at which, of n impostor pairs, at most floor(f x n)
   are; n/a with fewer than 1 / f impostor pairs.
@@ -13,19 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.cards import Column, Declaration, Figure, Note, Rate, Scorecard, Section
-from harness.scoring.people import NOBODY, UNKNOWN, Evidence, Tallied, counts_by_person, sum_by
+from harness.scoring.people import NOBODY, UNKNOWN, Evidence, Faces, Tallied, counts_by_person, sum_by
 from harness.scoring.searching import BLOCK, allowed_of, similarities
 from harness.scoring.uncertainty import Jackknifed, jackknifed, parts_of
 
 STEPS = 10**4
 #: One place for each similarity from -1 to 1.
 PLACES = 2 * STEPS + 1
+#: So many faces make impostor pairs.
+MOST_FACES = 20_000
 #: The FARs at which TAR is told, by what their counts are called.
 FARS = {0.01: "1e_2", 0.001: "1e_3", 0.0001: "1e_4"}
 EER = "verify/eer"
@@ -143,36 +148,65 @@ def _faces(evidence: Evidence) -> Ints:
 
 
 def _compare(evidence: Evidence, parts: Ints, count: int) -> _Pairs:
-    """Count all pairs, block by block."""
-    impostors = np.zeros((count + 1, PLACES), dtype=np.int64)
-    genuine = [np.empty((0, 2), dtype=np.int64)]
-    part_of = np.append(parts, [count, count])  # NOBODY is of no part
-    for one, other, place in _blocks(evidence):
-        same = (one == other) & (one != NOBODY)
-        keys, times = np.unique(one[same] * PLACES + place[same], return_counts=True)
-        genuine.append(np.stack([keys, times], axis=1))
-        ours, theirs, where = part_of[one[~same]], part_of[other[~same]], place[~same]
-        impostors[-1] += np.bincount(where, minlength=PLACES)
-        for part, chosen in ((ours, ours < count), (theirs, (theirs < count) & (theirs != ours))):
-            np.add.at(impostors.reshape(-1), part[chosen] * PLACES + where[chosen], 1)
-    keys, times = np.concatenate(genuine).T
-    return _Pairs(keys // PLACES, keys % PLACES, times, impostors)
-
-
-def _blocks(evidence: Evidence) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """The two people of each pair of faces in different photos, and the place of their similarity."""
+    """Count all genuine pairs, and the impostor pairs of the faces that are chosen for them."""
     faces = evidence.faces
-    rows = np.flatnonzero(faces.enrolled & (faces.person != UNKNOWN))
+    known = np.flatnonzero(faces.enrolled & (faces.person != UNKNOWN))
+    genuine = [np.empty((0, 2), dtype=np.int64), *_genuine(faces, known)]
+    keys, times = np.concatenate(genuine).T
+    return _Pairs(keys // PLACES, keys % PLACES, times, _impostors(faces, _spread(known, MOST_FACES), parts, count))
+
+
+def _genuine(faces: Faces, rows: Ints) -> Iterator[Ints]:
+    """Each person's pairs of faces in different photos: the person and the place of the similarity as one number, and
+    how many there are."""
+    rows = rows[faces.person[rows] != NOBODY]
     rows = rows[np.argsort(faces.person[rows], kind="stable")]
-    person, photo, vectors = faces.person[rows], faces.photo[rows], faces.vectors[rows]
-    together = max(1, BLOCK // 8 // max(1, len(rows)))
-    for first in range(0, len(rows), together):
-        part = slice(first, first + together)
-        place = np.rint(similarities(vectors[part], vectors[first:]) * STEPS).astype(np.int64) + STEPS
-        later = np.arange(len(place))[:, None] < np.arange(place.shape[1])
-        pairs: Bools = later & (photo[part, None] != photo[first:])
-        one, other = np.nonzero(pairs)
-        yield person[first + one], person[first + other], place[pairs].clip(0, PLACES - 1)
+    for own in np.split(rows, np.flatnonzero(np.diff(faces.person[rows])) + 1):
+        for first in range(0, len(own) - 1, _together(own)):
+            place, pairs = _places(faces, own[first : first + _together(own)], own[first:])
+            keys, times = np.unique(faces.person[own[0]] * PLACES + place[pairs], return_counts=True)
+            yield np.stack([keys, times], axis=1)
+
+
+def _impostors(faces: Faces, rows: Ints, parts: Ints, count: int) -> Ints:
+    """The pairs of two people in different photos by the place of their similarity: for each part of the people those
+    that have a face of it, and in the last row all of them."""
+    part_of = np.append(parts, [count, count])[faces.person[rows]]  # NOBODY is of no part
+    rows = rows[np.argsort(part_of, kind="stable")]
+    edges = np.searchsorted(np.sort(part_of), np.arange(count + 2)).tolist()
+    found = np.zeros((count + 2, PLACES), dtype=np.int64)
+    for part, (start, end) in enumerate(pairwise(edges)):
+        for first in range(start, end, _together(rows)):
+            some, others = rows[first : min(end, first + _together(rows))], rows[first:]
+            place, pairs = _places(faces, some, others)
+            pairs &= (faces.person[some, None] != faces.person[others]) | (faces.person[others] == NOBODY)
+            place[~pairs] = PLACES
+            for other in range(part, count + 1):
+                theirs = place[:, max(0, edges[other] - first) : edges[other + 1] - first]
+                counts = np.bincount(theirs.ravel(), minlength=PLACES + 1)[:PLACES]
+                for row in {part, other, count + 1}:
+                    found[row] += counts
+    return np.delete(found, count, axis=0)
+
+
+def _spread(rows: Ints, most: int) -> Ints:
+    """At most so many of the rows, evenly spread over all of them."""
+    return rows[np.linspace(0, len(rows), min(len(rows), most), endpoint=False).astype(np.int64)]
+
+
+def _together(rows: Ints) -> int:
+    """How many faces are compared with all of these at a time."""
+    return max(1, BLOCK // 4 // max(1, len(rows)))
+
+
+def _places(faces: Faces, some: Ints, rows: Ints) -> tuple[Ints, Bools]:
+    """The place of the similarity of some faces, which are the first of the rows, with each of the rows; and which
+    pairs are of different photos, each pair once."""
+    similar = similarities(faces.vectors[some], faces.vectors[rows])
+    place = np.clip(np.rint(similar * STEPS).astype(np.int64) + STEPS, 0, PLACES - 1)
+    pairs: Bools = np.arange(len(some))[:, None] < np.arange(len(rows))
+    pairs &= faces.photo[some, None] != faces.photo[rows]
+    return place, pairs
 
 
 def _place_at(counts: Ints, allowed: int) -> int:

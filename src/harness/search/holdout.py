@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from harness.base.errors import ConflictError, HarnessError
-from harness.config import RunSpec
 from harness.evaluate import evaluate
 from harness.runs.gate import Judgement, RuleChange, Verdict
 from harness.runs.judge import judge
@@ -23,6 +22,7 @@ from harness.search.searchable import trial_spec
 from harness.search.space import Point
 from harness.search.trials import TrialRecord, ranked
 from harness.search.verification import verify
+from harness.spec import RunSpec
 from harness.tracking.catalog import Baseline
 
 

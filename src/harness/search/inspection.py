@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from harness.base.errors import ConflictError
 from harness.references.photos import read_photo
-from harness.runs.archive import BenchmarkRun, Item
+from harness.runs.archive import BenchmarkRun
 from harness.runs.comparison import Comparison, compare, ledgers, outcome
+from harness.runs.items import Item
 from harness.runs.verdicts import notes
 from harness.search.base import known_base, open_runs
 from harness.search.ledger import Ledger

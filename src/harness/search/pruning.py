@@ -15,16 +15,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from harness.config import RunSpec
 from harness.references.sets import ReferencePhoto
 from harness.runs.archive import PHOTOS, BenchmarkRun, ItemRates
-from harness.runs.records import STUDY_TAG, WORKER_TAG, run_name
+from harness.runs.records import run_name
+from harness.runs.tags import STUDY_TAG, WORKER_TAG
 from harness.scoring import ItemCounts
 from harness.scoring.pairing import PairedRate, flip_chances, paired_rates
 from harness.search.ledger import Ledger
 from harness.search.loop import Glance
 from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord, ranked
+from harness.spec import RunSpec
 from harness.tasks.photos.predicting import predict
 from harness.tasks.photos.scores import declared, score_cards
 from harness.tracking.catalog import load_run

@@ -15,9 +15,10 @@ from typing import Any
 
 from harness.base.code import code_of, modules_of
 from harness.base.errors import ConfigError
-from harness.config import RunSpec, build, build_pipeline, chosen_files, compose, value_at, vary
+from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
+from harness.spec import RunSpec
 
 #: The groups that make up the pipeline; `preset` sets several of them at once.
 GROUPS = ("preset", "bib", "face", "link", "identity")
@@ -32,6 +33,7 @@ REFUSED = {
     "gate": "how runs are judged stays as it is",
     "tracking": "where runs are kept has no part in their quality",
     "cache": "the cache changes no result",
+    "executor": "it changes no result",
     "force": "it changes no result",
     "note": "it changes no result",
     "timing": "it changes no result",

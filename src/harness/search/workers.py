@@ -6,12 +6,14 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from harness.base.errors import CrashError, HarnessError
+from harness.base.signals import ended_by_signals, interrupted_code
 from harness.evaluate import evaluate
 from harness.search.experiment import Experiment, read_experiment, study_folder
 from harness.search.ledger import Ledger
@@ -19,7 +21,8 @@ from harness.search.loop import Evaluate, Outcome, Pruned, Watch, outcome_of, se
 from harness.search.pruning import Pruner
 from harness.search.searchable import trial_spec
 from harness.search.trials import UNDER_WAY, TrialRecord, ranked
-from harness.tracking.catalog import end_killed, list_running
+from harness.tracking.catalog import end_killed
+from harness.tracking.finding import list_running
 from harness.tracking.store import OpenStore
 
 _POLL_SECONDS = 0.5
@@ -39,7 +42,7 @@ def run_processes(ledger: Ledger, make: Callable[[], BaseProcess], count: int, w
     when the search is resumed."""
     processes = [make() for _ in range(count)]
     shown = {trial.number for trial in ledger.trials() if trial.state not in UNDER_WAY}
-    try:
+    with ended_by_signals(), _ended_with_us(processes):
         for process in processes:
             process.start()
         while any(process.is_alive() for process in processes):
@@ -48,15 +51,23 @@ def run_processes(ledger: Ledger, make: Callable[[], BaseProcess], count: int, w
                 if trial.number not in shown and trial.state not in UNDER_WAY:
                     shown.add(trial.number)
                     watch(trial)
-    finally:
-        for process in processes:
-            if process.is_alive():
-                process.terminate()
-            process.join()
     if dead := [process for process in processes if process.exitcode]:
         raise CrashError(
             f"{len(dead)} of {count} workers died, with exit code {dead[0].exitcode}; the same command resumes"
         )
+
+
+@contextmanager
+def _ended_with_us(processes: Sequence[BaseProcess]) -> Iterator[None]:
+    """End what still runs after the block: SIGTERM, on which a worker ends its run as KILLED."""
+    try:
+        yield
+    finally:
+        for process in processes:
+            if process.pid is not None:
+                if process.is_alive():
+                    process.terminate()
+                process.join()
 
 
 def _process(path: Path) -> BaseProcess:
@@ -72,8 +83,8 @@ def _work(path: Path) -> None:
     except HarnessError as error:
         print(f"harness: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except KeyboardInterrupt as error:
+        sys.exit(interrupted_code(error))
 
 
 def run_trial(experiment: Experiment, trial: TrialRecord) -> Outcome:

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from harness.runs.looks import Look, look_line, parse_look
-from harness.tracking.catalog import read_artifact, search_runs, told
+from harness.tracking.catalog import read_artifact
+from harness.tracking.patience import told
+from harness.tracking.reading import Query
 from harness.tracking.store import OpenStore
 
 _FILE = "look.json"
@@ -26,7 +28,7 @@ def log_look(store: OpenStore, look: Look) -> None:
 def stored_looks(store: OpenStore, known: Collection[Look]) -> list[Look]:
     """The looks that the store has beyond those that are known."""
     times = {look.at for look in known}
-    runs = [run for run in search_runs(store, store.looks_experiment()) if run.data.tags.get(_AT_TAG) not in times]
     # One whose file was never written was cut off before anything was shown.
-    ended = [str(run.info.run_id) for run in runs if run.info.status == "FINISHED"]
-    return [parse_look(read_artifact(store, run_id, _FILE), f"look {run_id}") for run_id in ended]
+    ended = store.reader.search(Query(store.looks_experiment(), status="FINISHED", metrics=False))
+    new = [run.run_id for run in ended if run.tags.get(_AT_TAG) not in times]
+    return [parse_look(read_artifact(store, run_id, _FILE), f"look {run_id}") for run_id in new]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
@@ -9,12 +10,16 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from harness.base.errors import HarnessError
-from harness.tracking.store import OpenStore, open_experiments, quiet_mlflow
+from harness.tracking.patience import PATIENCE, Patience, patient
+from harness.tracking.quiet import quiet_mlflow
+from harness.tracking.store import OpenStore, open_experiments
 
 _SECONDS_TO_ANSWER = 10.0
+#: The servers that have answered this process before. One that then goes away is waited for.
+_ANSWERED: set[str] = set()
 
 
 def _address(uri: str) -> str:
@@ -35,6 +40,7 @@ class ServerStore:
 
     uri: Annotated[str, AfterValidator(_address)]
     experiment: str
+    patience: Annotated[float, Field(ge=0)] = PATIENCE
 
     @property
     def place(self) -> str:
@@ -56,9 +62,14 @@ class ServerStore:
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
 
-        self._look()
+        # `Patience` does it instead, and says so; whoever has set a number of their own has both.
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+        if self.uri not in _ANSWERED:
+            self._look()
+            _ANSWERED.add(self.uri)
         try:
-            return open_experiments(MlflowClient(self.uri), self.experiment)
+            waiting = patient(MlflowClient(self.uri), Patience(f"the MLflow server at {self.uri}", self.patience))
+            return open_experiments(waiting, self)
         except MlflowException as error:
             reason = str(error).splitlines()[0]
             raise HarnessError(f"tracking.uri: the MLflow server at {self.uri} refuses: {reason}") from error

@@ -1,4 +1,4 @@
-"""MLflow's own UI on a store, on the loopback interface, opened at the last sweep."""
+"""MLflow's own UI on a store, on the loopback interface, opened at the newest work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import webbrowser
 from harness.base.errors import HarnessError
 from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore
-from harness.tracking.views import start_page
+from harness.tracking.views import StartPages, start_pages
 
 HOST = "127.0.0.1"
 _SECONDS_TO_START = 120.0
@@ -25,12 +25,16 @@ _SECONDS_TO_START = 120.0
 def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int:
     """Show the runs of a store. A server has its pages already; for a local store one runs until it ends or Ctrl-C."""
     if isinstance(store, ServerStore):
-        return _visit(f"{store.uri}/{start_page(store.open())}", open_browser)
+        pages = start_pages(store.open())
+        print(_told(store.uri, pages), flush=True)
+        if open_browser:
+            webbrowser.open(f"{store.uri}/{pages.table}")
+        return 0
     if not store.exists:
         raise HarnessError(f"no runs in {store.folder} yet; make one with: harness preset=fast")
     if _in_use(port):
         raise HarnessError(f"port {port} is in use; choose another with --port")
-    page = f"http://{HOST}:{port}/{start_page(store.open())}"
+    pages, address = start_pages(store.open()), f"http://{HOST}:{port}"
     command = [sys.executable, "-m", "mlflow", "server", "--host", HOST, "--port", str(port), "--workers", "1"]
     command += ["--backend-store-uri", store.uri, "--default-artifact-root", (store.folder / "artifacts").as_uri()]
     command += ["--uvicorn-opts", "--log-level=warning"]
@@ -40,9 +44,9 @@ def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             _wait(server, port)
-            print(f"MLflow is at {page}\nStop it with Ctrl-C.", flush=True)
+            print(f"{_told(address, pages)}\nStop it with Ctrl-C.", flush=True)
             if open_browser:
-                webbrowser.open(page)
+                webbrowser.open(f"{address}/{pages.table}")
             return server.wait()
         except KeyboardInterrupt:
             return 0
@@ -51,12 +55,12 @@ def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int
             _stop(server)
 
 
-def _visit(page: str, open_browser: bool) -> int:
-    """Show where the pages of a server are."""
-    print(f"MLflow is at {page}", flush=True)
-    if open_browser:
-        webbrowser.open(page)
-    return 0
+def _told(address: str, pages: StartPages) -> str:
+    """Where to look, the page that is opened first."""
+    lines = [f"MLflow is at {address}/{pages.table}", f"  its charts: {address}/{pages.charts}"]
+    if pages.compare:
+        lines.append(f"  the newest run beside its baseline: {address}/{pages.compare}")
+    return "\n".join(lines)
 
 
 def _stop(server: subprocess.Popen[bytes]) -> None:

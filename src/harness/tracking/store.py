@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import shutil
 import sqlite3
-import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+from pydantic import Field
 
 from harness.base.errors import HarnessError
+from harness.base.garbage import importing
 from harness.base.locks import file_lock
+from harness.tracking.database import Database, find_experiments, local_path
+from harness.tracking.patience import PATIENCE, Patience, patient
+from harness.tracking.quiet import quiet_mlflow
+from harness.tracking.reading import ClientReader, Reader
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -22,20 +27,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenStore:
-    """A client of a store that is ready: its tables exist, and so do the experiments of runs and of sweeps.
+    """A store that is ready: its tables exist, and so do the experiments of runs and of sweeps.
 
-    Grades and looks at a holdout have experiments of their own, each made when it is first needed.
+    Grades and looks at a holdout have experiments of their own, each made when it is first needed. Whoever only reads
+    asks the `reader`: `client` imports MLflow when it is first used, which takes seconds, and waits for a store that is
+    away. `origin` is what was opened, for whoever has to open it again.
     """
 
-    client: MlflowClient
+    connect: Callable[[], MlflowClient]
+    reader: Reader
     runs_experiment: str
     sweeps_experiment: str
     name: str
     artifacts: Path | None = None
+    origin: Store | None = None
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds calls are made again where the store does not answer."""
+        return self.origin.patience if self.origin else PATIENCE
+
+    @cached_property
+    def client(self) -> MlflowClient:
+        """MLflow's client of the store, for whoever writes."""
+        return self.connect()
 
     def grades_experiment(self) -> str:
         """The experiment of grades: students and the overviews of cohorts."""
         return _experiment(self.client, f"{self.name}-grades", self.artifacts)
+
+    def kind_of(self, experiment: str) -> str:
+        """What an experiment of tracked runs is for: `runs`, `sweeps` or `grades`; its id is of this store alone."""
+        return {self.runs_experiment: "runs", self.sweeps_experiment: "sweeps"}.get(experiment, "grades")
+
+    def experiment_of(self, kind: str) -> str:
+        """The experiment that is for this."""
+        known = {"runs": self.runs_experiment, "sweeps": self.sweeps_experiment}
+        return known[kind] if kind in known else self.grades_experiment()
 
     def looks_experiment(self) -> str:
         """The experiment of looks at a holdout."""
@@ -44,6 +72,14 @@ class OpenStore:
 
 class Store(Protocol):
     """Where runs are kept: the class behind a choice such as `tracking=local`."""
+
+    @property
+    def experiment(self) -> str:
+        """The name of the experiment of runs."""
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds a store that does not answer is waited for."""
 
     @property
     def place(self) -> str:
@@ -70,6 +106,7 @@ class LocalStore:
 
     root: str
     experiment: str
+    patience: Annotated[float, Field(ge=0)] = PATIENCE
 
     @property
     def folder(self) -> Path:
@@ -82,14 +119,19 @@ class LocalStore:
         return str(self.folder)
 
     @property
+    def database(self) -> Path:
+        """The file of all values."""
+        return self.folder / "mlflow.db"
+
+    @property
     def uri(self) -> str:
         """The tracking URI."""
-        return f"sqlite:///{self.folder / 'mlflow.db'}"
+        return f"sqlite:///{self.database}"
 
     @property
     def exists(self) -> bool:
         """Whether anything was ever stored here."""
-        return (self.folder / "mlflow.db").is_file()
+        return self.database.is_file()
 
     @property
     def stamp(self) -> tuple[tuple[int, int], ...]:
@@ -98,23 +140,59 @@ class LocalStore:
         return tuple(_stamp(path) for path in files)
 
     def open(self) -> OpenStore:
-        """Make the store ready under a lock: two processes that migrate a new database at once would ruin it."""
-        quiet_mlflow()
+        """Make the store ready. One that is so already is read without MLflow, and without waiting for anybody."""
+        names, artifacts = _names(self.experiment), self.folder / "artifacts"
+        if ids := find_experiments(self.database, *names):
+            runs, sweeps = (ids[name] for name in names)
+            reader = Database(self.database, self._connect)
+            return OpenStore(self._connect, reader, runs, sweeps, self.experiment, artifacts, self)
+        with self._alone():
+            opened = open_experiments(self._client(), self, artifacts)
+        known = find_experiments(self.database, *names) is not None
+        return replace(opened, reader=Database(self.database, opened.connect)) if known else opened
+
+    def _connect(self) -> MlflowClient:
+        with importing(), self._alone():  # most of it are imports
+            return self._client()
+
+    def _client(self) -> MlflowClient:
         from mlflow import MlflowClient
+
+        if not self.exists:
+            self._make()
+        client = MlflowClient(self.uri)
+        client.search_experiments(max_results=1)
+        with sqlite3.connect(self.database) as database:
+            database.execute("PRAGMA journal_mode=WAL")
+        database.close()
+        return patient(client, Patience(f"the store in {self.folder}", self.patience))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Under a lock: two processes that migrate a new database at once would ruin it."""
+        quiet_mlflow()
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
         try:
             with file_lock(self.folder / ".lock"):
-                client = MlflowClient(self.uri)
-                client.search_experiments(max_results=1)
-                with sqlite3.connect(self.folder / "mlflow.db") as database:
-                    database.execute("PRAGMA journal_mode=WAL")
-                database.close()
-                return open_experiments(client, self.experiment, self.folder / "artifacts")
-        except (OSError, MlflowException, SQLAlchemyError) as error:
+                yield
+        except (OSError, MlflowException, SQLAlchemyError, sqlite3.Error) as error:
             reason = str(error).splitlines()[0]
             raise HarnessError(f"tracking.root: cannot open the MLflow store in {self.folder}: {reason}") from error
+
+    def _make(self) -> None:
+        """Make the database beside and rename it. MLflow makes its tables one by one, and a database with some of them,
+        which a process leaves that is killed meanwhile, is never opened again."""
+        from mlflow import MlflowClient
+
+        beside = self.folder / ".mlflow.db.new"
+        for name in (beside, Path(f"{beside}-journal")):
+            name.unlink(missing_ok=True)
+        client = MlflowClient(f"sqlite:///{beside}")
+        client.search_experiments(max_results=1)
+        client._tracking_client.store.engine.dispose()
+        beside.rename(self.folder / "mlflow.db")
 
     def erase(self, opened: OpenStore, run_ids: Iterable[str]) -> str:
         """For good: MLflow's own delete would leave every file and row in place.
@@ -122,8 +200,8 @@ class LocalStore:
         Files go first, so that a run is listed until nothing of it is left.
         """
         for run_id in run_ids:
-            artifacts = Path(unquote(urlsplit(opened.client.get_run(run_id).info.artifact_uri).path))
-            if artifacts.parent.name == run_id:
+            artifacts = local_path(opened.client.get_run(run_id).info.artifact_uri)
+            if artifacts is not None and artifacts.parent.name == run_id:
                 shutil.rmtree(artifacts.parent, ignore_errors=not artifacts.parent.exists())
             # What `mlflow gc` does for one run; the command itself would also purge whatever else is in MLflow's bin.
             opened.client._tracking_client.store._hard_delete_run(run_id)
@@ -138,31 +216,20 @@ def _stamp(path: Path) -> tuple[int, int]:
     return (status.st_mtime_ns, status.st_size)
 
 
-def quiet_mlflow() -> None:
-    """Keep MLflow from printing links, progress bars and warnings about them among what the harness prints.
-
-    To be called before MLflow is imported: its import of tqdm warns in a notebook that has no widgets for bars.
-    """
-    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
-    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    for chatty in ("alembic", "mlflow.store.db.utils"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
-    _import_bars()
+def _names(experiment: str) -> tuple[str, str]:
+    """The experiment of runs and the one of the overviews of sweeps."""
+    return experiment, f"{experiment}-sweeps"
 
 
-def _import_bars() -> None:
-    """Import the bars that MLflow uses, without their warning. No warning of anything else is kept back."""
-    from tqdm import TqdmWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TqdmWarning)
-        import tqdm.auto  # noqa: F401
-
-
-def open_experiments(client: MlflowClient, name: str, artifacts: Path | None = None) -> OpenStore:
+def open_experiments(client: MlflowClient, store: Store, artifacts: Path | None = None) -> OpenStore:
     """The experiment of runs and the one of sweeps; `artifacts` is the folder for theirs, where the store has one."""
-    runs, sweeps = (_experiment(client, each, artifacts) for each in (name, f"{name}-sweeps"))
-    return OpenStore(client, runs, sweeps, name, artifacts)
+    runs, sweeps = (_experiment(client, each, artifacts) for each in _names(store.experiment))
+    connect = partial(_connected, client)  # and no lambda: runs of the API are sent to other processes
+    return OpenStore(connect, ClientReader(connect), runs, sweeps, store.experiment, artifacts, store)
+
+
+def _connected(client: MlflowClient) -> MlflowClient:
+    return client
 
 
 def _experiment(client: MlflowClient, name: str, artifacts: Path | None) -> str:

@@ -6,35 +6,23 @@ MLflow's comparison views do not cope with nested runs, so that the jobs of a sw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote
 
 from harness.runs.selection import best_in_words, comparable, rate_items
 from harness.runs.sweeps import SweepJob, quality
-from harness.tracking.catalog import declared_by, find_baseline, load_run
+from harness.runs.tags import SWEEP_TAG, plain_name
+from harness.tracking.alive import end_dead
+from harness.tracking.catalog import find_baseline, load_run
+from harness.tracking.entries import declared_by
+from harness.tracking.pages import run_page, runs_page, sweep_filter
+from harness.tracking.reading import Query, StoredRun
 from harness.tracking.runs import RunRecord, tracked_run
 from harness.tracking.store import OpenStore
 
-_MOST_JOBS = 1000
+#: `run_page` is imported from here as well.
+__all__ = ["best_job", "chart_page", "find_jobs", "last_sweep", "log_overview", "run_page"]
+
 #: Of larger sweeps, which cost a second a run of 2,000 photos, nothing is said about the best.
 _MOST_SELECTED = 200
-
-
-def runs_page(experiment: str, search: str = "", chart: bool = False, view: str = "") -> str:
-    """The address of the runs page in MLflow's UI, below the server's own; a shared `view` brings its own search."""
-    mode = "&compareRunsMode=CHART" if chart else ""
-    shared = f"&viewStateShareKey={view}" if view else ""
-    filtered = f"&searchFilter={quote(search)}" if search else ""
-    return f"#/experiments/{experiment}/runs?workflowType=machine_learning{mode}{shared}{filtered}"
-
-
-def run_page(experiment: str, run_id: str) -> str:
-    """The address of one run in MLflow's UI."""
-    return f"#/experiments/{experiment}/runs/{run_id}"
-
-
-def sweep_filter(sweep_id: str) -> str:
-    """What MLflow's search finds the jobs of a sweep by; a job that is reused belongs to several."""
-    return f"tags.sweep_id LIKE '%{sweep_id}%'"
 
 
 def chart_page(store: OpenStore, sweep_id: str) -> str:
@@ -44,20 +32,20 @@ def chart_page(store: OpenStore, sweep_id: str) -> str:
 
 def find_jobs(store: OpenStore, sweep_id: str) -> tuple[SweepJob, ...]:
     """The jobs of a sweep, in the order in which they were started."""
-    runs = store.client.search_runs(
-        [store.runs_experiment], sweep_filter(sweep_id), max_results=_MOST_JOBS, order_by=["start_time ASC"]
-    )
+    query = Query(store.runs_experiment, words={SWEEP_TAG: sweep_id}, oldest_first=True, params=True)
+    runs = list(store.reader.search(query))
+    ended = end_dead(store, [run for run in runs if run.status == "RUNNING"])
     return tuple(
         SweepJob(
-            run_id=run.info.run_id,
-            name=run.info.run_name,
-            status=run.info.status,
-            preset=run.data.tags.get("preset", ""),
-            params=run.data.params,
-            metrics=run.data.metrics,
-            verdict=run.data.tags.get("verdict", ""),
-            predictions=run.data.tags.get("predictions.digest", ""),
-            headlines=declared_by(run.data.tags)["headlines"],
+            run_id=run.run_id,
+            name=plain_name(run.name),
+            status=ended.get(run.run_id, run.status),
+            preset=run.tags.get("preset", ""),
+            params=run.params,
+            metrics=run.metrics,
+            verdict=run.tags.get("verdict", ""),
+            predictions=run.tags.get("predictions.digest", ""),
+            headlines=declared_by(run.tags)["headlines"],
         )
         for run in runs
     )
@@ -84,14 +72,12 @@ def best_job(store: OpenStore, jobs: Sequence[SweepJob]) -> str:
 
 def log_overview(store: OpenStore, sweep_id: str, record: RunRecord) -> str:
     """Write the overview of a sweep; returns the id of its run."""
-    with tracked_run(store, store.sweeps_experiment, f"sweep {sweep_id}", {"sweep_id": sweep_id}) as run:
+    with tracked_run(store, store.sweeps_experiment, f"sweep {sweep_id}", {SWEEP_TAG: sweep_id}) as run:
         run.log(record)
     return run.run_id
 
 
-def last_sweep(store: OpenStore) -> str | None:
-    """The sweep that was made last."""
+def last_sweep(store: OpenStore) -> StoredRun | None:
+    """The overview of the sweep that was made last."""
     # An older harness kept the overviews of cohorts here, too.
-    newest = ["start_time DESC"]
-    runs = store.client.search_runs([store.sweeps_experiment], "tags.sweep_id LIKE '%'", max_results=1, order_by=newest)
-    return runs[0].data.tags.get("sweep_id") if runs else None
+    return next(store.reader.search(Query(store.sweeps_experiment, having=(SWEEP_TAG,), limit=1)), None)

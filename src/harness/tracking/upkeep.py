@@ -4,43 +4,56 @@ which runs may go, which stay and why. Nothing is deleted here: `Store.erase` do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from harness.base.errors import HarnessError
-from harness.tracking.catalog import BASELINE_TAG, RunEntry, load_to_judge
+from harness.runs.tags import BASELINE_MARK, BASELINE_TAG
+from harness.tracking.entries import RunEntry
+from harness.tracking.finding import list_baselines, newest_run, runs_query
 from harness.tracking.store import OpenStore
 
 #: A run that is under way for longer than this was killed without a word.
 GIVEN_UP = timedelta(days=1)
 
 
-def choose_run(runs: Sequence[RunEntry]) -> RunEntry:
+def choose_run(store: OpenStore) -> RunEntry:
     """The newest finished run."""
-    newest = next((run for run in runs if run.finished), None)
+    newest = newest_run(store, "FINISHED")
     if newest is None:
         raise HarnessError("no run has finished yet; there is nothing to pin")
     return newest
 
 
-def baseline_of(runs: Sequence[RunEntry], run: RunEntry) -> RunEntry | None:
+def baseline_of(store: OpenStore, run: RunEntry) -> RunEntry | None:
     """The present baseline of a run's data and split."""
-    pinned = [other for other in runs if other.pinned and other.same_data(run)]
+    pinned = [other for other in list_baselines(store) if other.same_data(run)]
     return max(pinned, key=lambda other: other.pinned, default=None)
 
 
-def pin(store: OpenStore, runs: Sequence[RunEntry], run: RunEntry) -> None:
+def pin(store: OpenStore, run: RunEntry) -> None:
     """Make a finished run the baseline of its data; whichever was it before is so no longer."""
     if not run.finished:
         raise HarnessError(
             f"run {run.short_id} ({run.name}) is {run.status}; only a run that FINISHED can be the baseline"
         )
+    from harness.tracking.catalog import load_to_judge  # with all scorecards, which a plan to clean does not need
+
     load_to_judge(store, run)
+    before = [other for other in list_baselines(store) if other.same_data(run) and other.run_id != run.run_id]
     # The new one first: should anything fail between the two, the one pinned last counts.
     store.client.set_tag(run.run_id, BASELINE_TAG, datetime.now(UTC).isoformat(timespec="milliseconds"))
-    for other in runs:
-        if other.pinned and other.same_data(run) and other.run_id != run.run_id:
-            store.client.delete_tag(other.run_id, BASELINE_TAG)
+    store.client.update_run(run.run_id, name=f"{BASELINE_MARK}{run.name}")
+    for other in before:
+        store.client.delete_tag(other.run_id, BASELINE_TAG)
+        store.client.update_run(other.run_id, name=other.name)
+
+
+def mark_baselines(store: OpenStore) -> None:
+    """Mark the names of the baselines that an older harness has pinned."""
+    for run in store.reader.search(replace(runs_query(store), having=(BASELINE_TAG,), metrics=False)):
+        if not run.name.startswith(BASELINE_MARK):
+            store.client.update_run(run.run_id, name=f"{BASELINE_MARK}{run.name}")
 
 
 @dataclass(frozen=True)

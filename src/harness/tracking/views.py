@@ -1,81 +1,225 @@
-"""How MLflow's pages first show the runs: with headline columns in the table, and charts in an order that answers.
+"""What MLflow's pages first show: the newest work beside its baseline, what moved first.
 
-MLflow lets a view be shared by its address: the state of the page stands in a tag of the experiment, and the address
-names the tag. Left to itself it shows no metric in the table of runs, and a chart for every metric by the alphabet.
+Left to themselves they show no verdict and no gain in the table of runs, and a chart for every metric by the alphabet.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS
-from harness.tracking.catalog import FIRST_DECLARED, declared_by
+from harness.base.progress import warn
+from harness.runs.gate import Verdict, delta_name
+from harness.runs.tags import BASELINE_TAG, MOVED_TAG, STUDY_TAG, SWEEP_TAG
+from harness.scoring.speed import SECONDS
+from harness.tracking.entries import declared_by, first_declared
+from harness.tracking.finding import list_baselines, nearest_baseline, runs_query
+from harness.tracking.pages import (
+    MOST_OF_A_VIEW,
+    RunsView,
+    Section,
+    ids_filter,
+    metric_column,
+    packed,
+    runs_page,
+    sweep_filter,
+    tag_column,
+    view_tag,
+)
+from harness.tracking.patience import reason
+from harness.tracking.reading import Query, StoredRun
 from harness.tracking.store import OpenStore
-from harness.tracking.sweeps import last_sweep, runs_page, sweep_filter
+from harness.tracking.sweeps import last_sweep
+from harness.tracking.upkeep import mark_baselines
 
-VIEW = "harness"
-_TAG = f"mlflow.sharedViewState.{VIEW}"
+#: The view of the newest work, and that of its newest run beside the baseline.
+VIEW, COMPARE_VIEW = "harness", "harness-compare"
+#: How many columns of metrics the table has, and how many of them are gains.
+MOST_COLUMNS, MOST_GAINS = 8, 5
+#: Sweeps of so many jobs are shown with their baseline: MLflow's search can only name them one by one.
+_MOST_NAMED = 50
+#: Among so many of the newest runs on the same data one that was judged is looked for.
+_LOOKED_AT = 20
 _CURVES = tuple(f"curve/{what}_{rate}" for what in ("bib", "face") for rate in ("precision", "recall"))
-_RUNS_SHOWN = 20
+_WIDTHS = {"verdict": 112, MOVED_TAG: 270}
+_METRIC_WIDTH = 112
+_MOVED = (Verdict.REGRESSED, Verdict.IMPROVED)
 
 
-def start_page(store: OpenStore) -> str:
-    """The chart of the last sweep, or the table of all runs where there was none; keeps the view that it shows."""
-    sweep_id = last_sweep(store)
-    search = sweep_filter(sweep_id) if sweep_id else ""
-    state = _state(search, _declared(store, search))
-    store.client.set_experiment_tag(store.runs_experiment, _TAG, json.dumps(state, separators=(",", ":")))
-    return runs_page(store.runs_experiment, chart=bool(sweep_id), view=VIEW)
+@dataclass(frozen=True)
+class StartPages:
+    """Where to begin in MLflow, below its own address: the table of the newest work, its charts and, where a run of it
+    was judged, the newest of those beside its baseline."""
+
+    table: str
+    charts: str
+    compare: str = ""
 
 
-def _declared(store: OpenStore, search: str) -> dict[str, Any]:
-    """What the scorecards of the newest of the runs that are shown declare."""
-    newest = store.client.search_runs([store.runs_experiment], search, max_results=1, order_by=["start_time DESC"])
-    return declared_by(newest[0].data.tags) if newest else dict(FIRST_DECLARED)
+@dataclass(frozen=True)
+class Work:
+    """What was made last: a sweep, a study or a run by itself, which is shown among the others on its data. `runs` are
+    the newest of it, and `search` finds all of it."""
+
+    search: str
+    runs: Sequence[StoredRun]
+    swept: bool = False
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What the scorecards of its newest run declare as worth a column or a chart."""
+        return declared_by(self.runs[0].tags) if self.runs else first_declared()
+
+    def moved(self) -> list[str]:
+        """The metrics that moved in any of its runs, those that lost most first."""
+        gains = {
+            metric: min(gain for gain in (_gain(run, metric) for run in self.runs) if gain is not None)
+            for metric in {metric for run in self.runs for metric in _moved(run)}
+        }
+        return sorted(gains, key=lambda metric: gains[metric])
+
+    @property
+    def judged(self) -> bool:
+        """Whether one of its runs has gains over a baseline."""
+        return any(_beside(run) for run in self.runs)
 
 
-def _state(search: str, declared: dict[str, Any]) -> dict[str, Any]:
-    headlines = [*declared["headlines"], SECONDS]
-    gains = [f"delta/{metric.replace('/', '_')}" for metric in declared["gated"]]
-    mistakes = declared["mistakes"]
-    charts = [
-        *_charts("headlines", "BAR", headlines),
-        *_charts("gains", "BAR", gains),
-        *(_card("mistakes", "IMAGE", kind, imageKeys=[kind], step=0, showRunParams=False) for kind in mistakes),
-        *_charts("curves", "LINE", _CURVES if mistakes else ()),
+def start_pages(store: OpenStore) -> StartPages:
+    """Where to begin. Keeps the views that the pages show; where MLflow does not take one, plain pages are shown."""
+    _mark(store)
+    work = newest_work(store)
+    view = _keep(store, VIEW, _work_view(work))
+    search = "" if view else work.search
+    table, charts = (runs_page(store.runs_experiment, search, chart, view) for chart in (False, True))
+    newest = next((run for run in work.runs if _beside(run)), None)
+    if newest is None:
+        return StartPages(table, charts)
+    pair = [newest.run_id, _beside(newest)]
+    kept = _keep(store, COMPARE_VIEW, _pair_view(newest, pair))
+    return StartPages(
+        table, charts, runs_page(store.runs_experiment, "" if kept else ids_filter(pair), chart=True, view=kept)
+    )
+
+
+def newest_work(store: OpenStore) -> Work:
+    """The sweep whose overview was written last, or the run that was begun after it, with its sweep or study."""
+    runs = list(store.reader.search(replace(runs_query(store), limit=1)))
+    swept = last_sweep(store)
+    if not runs:
+        return Work("", ())
+    newest = runs[0]
+    if swept is not None and swept.started >= newest.started:
+        return _group(store, SWEEP_TAG, swept.tags[SWEEP_TAG])
+    for tag in (SWEEP_TAG, STUDY_TAG):
+        if names := newest.tags.get(tag, "").split():
+            return _group(store, tag, names[-1])
+    digest = newest.tags.get("data.digest", "")
+    if not digest:
+        return Work("", runs)
+    # Of several runs on these data the newest that was judged says what is worth a column.
+    alike = list(store.reader.search(Query(store.runs_experiment, tags={"data.digest": digest}, limit=_LOOKED_AT)))
+    judged = [run for run in alike if _beside(run)]
+    return Work(f"tags.`data.digest` LIKE '{digest[:12]}%'", judged[:1] or runs)
+
+
+def _group(store: OpenStore, tag: str, name: str) -> Work:
+    """The runs of a sweep or of a study and, where MLflow's search can name them all, the baseline of their data."""
+    runs = list(store.reader.search(Query(store.runs_experiment, words={tag: name}, limit=_MOST_NAMED + 1)))
+    search = sweep_filter(name) if tag == SWEEP_TAG else f"tags.{tag} LIKE '%{name}%'"
+    newest = runs[0].tags if runs else {}
+    base = nearest_baseline(list_baselines(store), newest.get("data.digest", ""), newest.get("data.split", ""))
+    if base is not None and runs and base.data_digest == newest.get("data.digest") and len(runs) <= _MOST_NAMED:
+        search = ids_filter([*(run.run_id for run in runs if run.run_id != base.run_id), base.run_id])
+    return Work(search, runs, swept=tag == SWEEP_TAG)
+
+
+def _work_view(work: Work) -> RunsView:
+    declared, moved = work.declared, work.moved()
+    gains = [delta_name(metric) for metric in dict.fromkeys([*moved, *declared["gated"]])] if work.judged else []
+    return RunsView(
+        work.search,
+        first=BASELINE_TAG,
+        columns=_columns(gains[:MOST_GAINS], [*([SECONDS] if work.swept else []), *declared["headlines"]]),
+        sections=_sections(gains, [*declared["headlines"], SECONDS], declared["mistakes"]),
+    )
+
+
+def _pair_view(run: StoredRun, pair: Sequence[str]) -> RunsView:
+    """A run beside its baseline: first the metrics that moved, with both values, and then their gains."""
+    declared = declared_by(run.tags)
+    moved = sorted(_moved(run), key=lambda metric: _gain(run, metric) or 0.0)
+    gains = [delta_name(metric) for metric in dict.fromkeys([*moved, *declared["gated"]])]
+    first = Section("moved", "What moved", "BAR", moved)
+    still = [metric for metric in declared["headlines"] if metric not in moved]
+    return RunsView(
+        ids_filter(pair),
+        first=BASELINE_TAG,
+        columns=_columns(gains[:MOST_GAINS], list(declared["headlines"])),
+        sections=[first, *_sections(gains, still, declared["mistakes"])],
+    )
+
+
+def _columns(gains: Sequence[str], headlines: Sequence[str]) -> dict[str, int]:
+    """The verdict and what moved, in words, and at most eight metrics: gains first."""
+    metrics = [*gains, *headlines][:MOST_COLUMNS]
+    tags = {tag_column(tag): width for tag, width in _WIDTHS.items()}
+    return tags | {metric_column(metric): _METRIC_WIDTH for metric in metrics}
+
+
+def _sections(gains: Sequence[str], headlines: Sequence[str], mistakes: Sequence[str]) -> list[Section]:
+    return [
+        Section("gains", "Gain over baseline", "BAR", gains),
+        Section("headlines", "Headlines", "BAR", headlines),
+        Section("mistakes", "Mistakes", "IMAGE", mistakes),
+        Section("curves", "Over score threshold", "LINE", _CURVES if mistakes else ()),
     ]
-    sections = {
-        "headlines": "Headlines",
-        "gains": "Gain over baseline",
-        "mistakes": "Mistakes",
-        "curves": "Over score threshold",
-    }
-    columns = ["tags.`verdict`", "tags.`baseline`"]
-    columns += [f"metrics.`{name}`" for name in (*headlines, PHOTOS_PER_SECOND)]
-    return {
-        "searchFilter": search,
-        "selectedColumns": columns,
-        "runsHiddenMode": f"FIRST_{_RUNS_SHOWN}_RUNS",
-        "compareRunCharts": charts,
-        "compareRunSections": [
-            {"uuid": key, "name": name, "display": True, "isReordered": True, "deleted": False, "isGenerated": False}
-            for key, name in sections.items()
-            if any(card["metricSectionId"] == key for card in charts)
-        ],
-        "isAccordionReordered": True,
-    }
 
 
-def _charts(section: str, kind: str, metrics: Sequence[str]) -> list[dict[str, Any]]:
-    return [_card(section, kind, name, metricKey=name, displayName=name) for name in metrics]
+def _keep(store: OpenStore, key: str, view: RunsView) -> str:
+    """Keep a view in the experiment; returns its key, or nothing where MLflow does not take it."""
+    from mlflow.exceptions import MlflowException
+
+    value = packed(view)
+    if len(value) > MOST_OF_A_VIEW:
+        warn(f"MLflow's pages open without columns and charts of their own: they take {len(value):,} characters")
+        return ""
+    try:
+        store.client.set_experiment_tag(store.runs_experiment, view_tag(key), value)
+    except MlflowException as error:
+        warn(f"MLflow's pages open without columns and charts of their own: {reason(error)}")
+        return ""
+    return key
 
 
-def _card(section: str, kind: str, name: str, **more: Any) -> dict[str, Any]:
-    card = {"uuid": f"{section}-{name}", "type": kind, "metricSectionId": section, "runsCountToCompare": _RUNS_SHOWN}
-    if kind == "LINE":
-        card |= {"xAxisKey": "step", "scaleType": "linear", "xAxisScaleType": "linear", "yAxisKey": "metric"}
-        card |= {"lineSmoothness": 0, "range": {}, "yAxisExpressions": [], "selectedXAxisMetricKey": ""}
-        card |= {"ignoreOutliers": False, "useGlobalXaxisKey": True, "useGlobalLineSmoothing": True}
-    return card | {"deleted": False, "isGenerated": False} | more
+def _mark(store: OpenStore) -> None:
+    """Mark baselines of an older harness; who may only read sees them by their verdict."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        mark_baselines(store)
+    except MlflowException as error:
+        warn(f"the names of baselines are not marked in MLflow: {reason(error)}")
+
+
+def _moved(run: StoredRun) -> list[str]:
+    """The gated metrics of a run that moved, by its tags."""
+    verdicts = _verdicts(run.tags)
+    return [metric for metric, verdict in verdicts if verdict in _MOVED and _gain(run, metric) is not None]
+
+
+def _verdicts(tags: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    return ((name.removeprefix("verdict."), value) for name, value in tags.items() if name.startswith("verdict."))
+
+
+def _gain(run: StoredRun, metric: str) -> float | None:
+    """What a run gained in a metric; None where it was not compared. One that is no longer known is logged as NaN."""
+    gain = run.metrics.get(delta_name(metric))
+    return None if gain is None or math.isnan(gain) else gain
+
+
+def _beside(run: StoredRun) -> str:
+    """The baseline that a run was judged against; nothing where it was not compared with one."""
+    gains = (value for name, value in run.metrics.items() if name.startswith("delta/"))
+    return run.tags.get("verdict.baseline", "") if any(not math.isnan(gain) for gain in gains) else ""

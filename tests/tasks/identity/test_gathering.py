@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.pipeline.identity.recognising import FaceVectors
 from harness.references.sets import ReferencePhoto
 from harness.scoring.detection import Thresholds
 from harness.scoring.people import NOBODY, UNKNOWN, Evidence
 from harness.scoring.searching import Search
-from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather
+from harness.tasks.identity import gathering
+from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather, thinned
 from harness.tasks.identity.roster import roster_of
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 from tests.tasks.identity.test_roster import photo
@@ -164,3 +168,26 @@ def test_selfies_can_search_photos_in_which_nobody_is_enrolled() -> None:
     evidence = gathered(small, selfies=[SeenSelfie("Ada", True, np.array(vector(1), dtype=np.float32))])
     assert evidence.faces.vectors.shape == (1, 8)
     assert Search(evidence).stranger_scores().tolist() == [-np.inf]
+
+
+@given(st.lists(st.integers(0, 9), max_size=60), st.integers(1, 70))
+def test_people_with_very_many_faces_search_by_some_of_them(person: list[int], most: int) -> None:
+    whose = np.array(person, dtype=np.int64)
+    kept = thinned(whose, most)
+    before, after = (np.bincount(each, minlength=10) for each in (whose, whose[kept]))
+    each = after.max()
+    assert after.tolist() == np.minimum(before, each).tolist(), "everybody has as many as anybody, or all of theirs"
+    if len(person) <= most:
+        assert len(kept) == len(person)
+    else:
+        assert len(kept) <= most or each == 1
+        assert np.minimum(before, each + 1).sum() > most, "one more of each would be too many"
+
+
+def test_faces_that_do_not_search_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "MOST_QUERIES", 3)
+    photos = [seen(photo(name, (face_at(n, "Ada"),)), [face_at(n)]) for n, name in enumerate("abcde")]
+    evidence = gathered(*photos)
+    assert len(evidence.queries) == 3
+    assert evidence.queries.left_out == 2
+    assert len(evidence.appearances) == 5, "all of them are still wanted"

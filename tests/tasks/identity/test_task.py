@@ -16,6 +16,7 @@ from harness.pipeline.cache import FILE, decoded
 from harness.pipeline.identity.clustering import Clustering
 from harness.references.constraints import FaceGroups
 from harness.references.sets import ReferenceSet
+from harness.runs.returns import RETURNS_FILE, read_returns
 from harness.scoring.detection import Thresholds
 from harness.scoring.people import Vectors
 from harness.scoring.people_clusters import tally_clusters
@@ -99,10 +100,27 @@ def test_a_run_has_the_headline_and_four_scorecards_and_no_vector_leaves_the_cac
     files = [path for path in (tmp_path / "mlruns").rglob("*") if path.is_file()]
     assert any(path.name == "run.json" for path in files)
     assert any(path.name == "report.html" for path in files)
+    (returned,) = (read_returns(path.read_bytes()) for path in files if path.name == RETURNS_FILE)
+    assert np.count_nonzero(returned.wanted) == 3
     signs = [sign for vector in vectors for sign in _signs(vector)]
     for path in files:
         content = path.read_bytes()
         assert not [sign for sign in signs if sign in content], path
+
+
+@pytest.mark.slow
+def test_what_came_back_on_a_holdout_is_kept_nowhere(harness: Harness, tiny_set: Path, tmp_path: Path) -> None:
+    index = json.loads((tiny_set / "photo_index.json").read_text())
+    for sha256 in sorted(index["photos"])[:1]:
+        index["photos"][sha256]["split"] = "holdout"
+    (tiny_set / "photo_index.json").write_text(json.dumps(index))
+    told = harness(
+        f"references.root={tiny_set}", "references=staging", "references.split=holdout", "preset=fast", *QUICK
+    )
+    assert (told.code, "its scores are sealed" in told.out) == (0, True), told.out + told.err
+    assert any(path.name == "config.yaml" for path in (tmp_path / "mlruns").rglob("*"))
+    for place in (tmp_path, tiny_set):
+        assert not list(place.rglob(RETURNS_FILE))
 
 
 def _signs(vector: Vectors) -> list[bytes]:

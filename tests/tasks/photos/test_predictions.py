@@ -19,7 +19,8 @@ from PIL import Image
 
 from harness.base.errors import PredictionsError
 from harness.references.sets import KnownPhoto, ReferenceSet, StagingSet
-from harness.tasks.photos.prediction_files import Predictions, PredictionsFile, read_predictions
+from harness.tasks.photos.gathering import Predictions
+from harness.tasks.photos.prediction_files import PredictionsFile, read_predictions
 from harness.tasks.photos.prediction_lines import line_of, parse_line, prediction_of
 from harness.types import BibBox, BibFaceLink, DroppedText, FaceBox, PhotoLabels, PhotoPrediction, Split
 from tests.report.reports import photo_of
@@ -460,6 +461,23 @@ def test_a_photo_whose_size_cannot_be_read_fails_alone(tmp_path: Path) -> None:
     assert list(found.found) == HASHES[:1]
     assert "not a readable picture" in found.unreadable[HASHES[1]]
     assert "No such file" in found.unreadable[HASHES[2]]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"selfie": "f" * 64, "embedding": [1.0], "photo": "a.jpg"}, "a line of a selfie has selfie, its sha256, and"),
+        ({"selfie": "f" * 64}, "a line of a selfie has selfie, its sha256, and embedding, which may be null"),
+        (
+            {"selfie": "f" * 64, "embedding": [0.0, 0.0]},
+            "embedding: all numbers are 0; expected a vector that has a length",
+        ),
+        ({"selfie": "f" * 64, "embedding": [1.0]}, f"selfie {'f' * 64}"),
+        (FULL | {"embedding": [1.0]}, "embedding: expected it in a face, or on a line with selfie"),
+    ],
+)
+def test_a_line_of_a_selfie_has_its_hash_and_its_embedding(tmp_path: Path, line: Any, told: str) -> None:
+    assert told in refused(tmp_path, line)
 
 
 def test_embeddings_are_checked_and_kept_apart_from_predictions(tmp_path: Path) -> None:

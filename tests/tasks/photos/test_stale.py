@@ -20,11 +20,14 @@ from harness.base.errors import ConfigError
 from harness.config import build, compose
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import FILE, checksum
+from harness.pipeline.links.geometric import GeometricLinker
 from harness.pipeline.looks import Look
+from harness.pipeline.weights import Weights
 from harness.runs.archive import BenchmarkRun
 from harness.scoring.speed import CPU_SECONDS, PHOTOS_PER_SECOND, RUNTIME, SECONDS
 from harness.search.experiment import Experiment
 from harness.search.searchable import trial_spec
+from harness.tasks.photos import timing
 from harness.tasks.photos.audit import chosen, difference
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.tasks.photos.timing import MOST_PHOTOS, sampled, timing_pass
@@ -272,13 +275,61 @@ def test_the_photos_that_are_timed_are_always_the_same_few() -> None:
     assert len(sampled(references[:3])) == 3
 
 
-def test_a_timing_pass_is_one_for_each_setting_that_costs_time(tiny_set: Path) -> None:
-    def key(*overrides: str, count: int = 3) -> str:
-        spec = build(compose(["references=staging", f"references.root={tiny_set}", *overrides]))
-        return timing_pass(spec.photos.pipeline, photos(count, {"face": 1})).key
+@dataclass(frozen=True)
+class TwoFaces:
+    """Sees two faces, of which some are sure enough."""
 
-    assert key() == key() == key("link.threshold=0.3") == key("seed=3")
-    assert len({key(), key("face.threshold=0.61"), key("bib.long_side=640"), key(count=4)}) == 4
+    CHEAP: ClassVar[frozenset[str]] = frozenset({"threshold"})
+    threshold: float = 0.1
+    size: int = 640
+    models: tuple[Weights, ...] = ()
+
+    def load(self) -> None:
+        """It has no models."""
+
+    def detect(self, look: Look) -> tuple[FaceBox, ...]:
+        """One face or two."""
+        seen = look.see("face", self, None, lambda _: [0.3, 0.6])
+        return tuple(FaceBox(x=score, y=0.1, w=0.1, h=0.1, score=score) for score in seen if score >= self.threshold)
+
+
+@dataclass(frozen=True)
+class TorsoReader(StubReader):
+    """Looks at the torso below each face."""
+
+    def read(self, look: Look, faces: Sequence[FaceBox]) -> tuple[BibBox, ...]:
+        """No bib."""
+        for face in faces:
+            look.see("text", self, face.x, lambda _: [])
+        return ()
+
+
+def test_a_timing_pass_is_one_for_all_settings_that_compute_the_same(tiny_set: Path, tmp_path: Path) -> None:
+    def key(reader: StubReader, faces: TwoFaces, half_width: float = 1.5) -> str:
+        pipeline = task(tiny_set, None).pipeline
+        assert isinstance(pipeline.link, GeometricLinker)
+        link = replace(pipeline.link, half_width=half_width)
+        made = replace(task(tiny_set, tmp_path / "stages"), pipeline=Pipeline(reader, faces, link))
+        replace(made).evaluate(tmp_path, 0, quiet=True)
+        found = made.evaluate(tmp_path, 0, quiet=True).timing
+        assert found is not None
+        return found.key
+
+    known = key(TorsoReader(), TwoFaces())
+    assert key(TorsoReader(), TwoFaces()) == known
+    assert key(TorsoReader(), TwoFaces(), half_width=2.5) == known, "links are not timed"
+    assert key(TorsoReader(), TwoFaces(threshold=0.2)) == known, "the same torsos are looked at"
+    others = {key(TorsoReader(), TwoFaces(threshold=0.5)), key(TorsoReader(), TwoFaces(size=320))}
+    assert len({known, *others, key(StubReader(), TwoFaces())}) == 4
+
+
+def test_a_timing_pass_is_for_so_many_photos_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = build(compose()).photos.pipeline
+    asked = [replace(item, asked=b"a") for item in photos(MOST_PHOTOS, {"face": 1})]
+    other = [*asked[:-1], replace(asked[-1], asked=b"b")]
+    keys = {timing_pass(pipeline, some).key for some in (asked, other, asked[:-1])}
+    monkeypatch.setattr(timing, "machine", lambda: ("another", 2, "Linux"))
+    assert len({*keys, timing_pass(pipeline, asked).key}) == 4
 
 
 def test_a_timing_pass_measures_what_a_cold_run_takes(tiny_set: Path, folder: Path) -> None:

@@ -12,7 +12,8 @@ import yaml
 from harness.search.experiment import read_experiment
 from harness.search.searchable import check_experiment, known_metrics, trial_spec
 from harness.tasks.photos import scores
-from harness.tracking.catalog import list_runs, load_run, read_artifact
+from harness.tracking.catalog import load_run, read_artifact
+from harness.tracking.finding import list_runs
 from harness.tracking.store import LocalStore
 from tests.conftest import QUICK, Harness
 from tests.tasks.photos.mean_iou import tally_overlap

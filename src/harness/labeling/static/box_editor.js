@@ -106,11 +106,19 @@ export class BoxEditor {
     this.shownPhoto = this.session.photo.sha256;
     this.allGhosts = ghostsOf(this.session.photo, this.dimension);
     this.stage.show(this.session.photo, same);
-    if (!same) this.selected = this.doc.labeled ? null : (this.ghosts[0]?.id ?? null);
+    if (!same) this.selected = this.#asked() ?? (this.doc.labeled ? null : (this.ghosts[0]?.id ?? null));
     this.#show();
     this.shell.showQueue();
     this.shell.showSaving();
     if (!same) this.shell.say("");
+    if (location.hash && this.box && isDrawn(this.box)) this.stage.zoomTo(this.box);
+  }
+
+  /** The box that the address asks for, as in `#box=2`; it is asked for once. @returns {string | null} */
+  #asked() {
+    const at = /^#box=(\d+)$/.exec(this.shownBefore ? "" : location.hash)?.[1];
+    this.shownBefore = true;
+    return at === undefined ? null : (this.doc.boxes[Number(at)]?.id ?? null);
   }
 
   #saved() {

@@ -9,7 +9,7 @@ from harness.base.checks import Share
 from harness.pipeline.bibs.formats import BibFormat, is_year
 from harness.pipeline.bibs.readings import Reading
 from harness.pipeline.bibs.torsos import Torso
-from harness.pipeline.bibs.voting import Sighting, beyond, covers, elect, merge, voters_on, without_rivals
+from harness.pipeline.bibs.voting import Sighting, beyond, covers, elect, merge, same_line, voters_on, without_rivals
 from harness.types import Box, DroppedText, FaceBox
 
 #: The rules in the order in which a text meets them; of several of one place the last is told.
@@ -54,19 +54,24 @@ class Found:
     faces: Sequence[FaceBox]
     sightings: list[Sighting] = field(default_factory=list)
     _unread: list[DroppedText] = field(default_factory=list)
+    #: Texts that reach the edge of a look, and on whose torso.
+    _at_edge: list[tuple[int, Box]] = field(default_factory=list)
     _dropped: list[DroppedText] = field(default_factory=list)
 
     def may_be_read(self, box: Box, line: Box, cut: str, aspect: float) -> bool:
         """Whether a text may be a number on somebody; if not, that is noted. `line` is the text turned upright."""
         if cut == "edge":
             self._unread.append(_drop(box, "", "clearance"))
-        elif not self._may_hang(line, aspect):
+            wearer = self.torso.wearer(self.faces, line, aspect)
+            self._at_edge += [] if wearer is None else [(wearer, box)]
+        elif not self.may_hang(line, aspect):
             self._unread.append(_drop(box, "", "torso"))
         else:
             return True
         return False
 
-    def _may_hang(self, box: Box, aspect: float) -> bool:
+    def may_hang(self, box: Box, aspect: float) -> bool:
+        """Whether a text may hang on somebody, by its place and its height."""
         if self.guided == 0 or self.torso.wearer(self.faces, box, aspect) is not None:
             return True
         return self.guided < 1 and self.torso.somebody(self.faces, box)
@@ -83,6 +88,12 @@ class Found:
         """The faces without a sure number on their torso."""
         sure = {n.wearer for n in self.numbers() if n.weakest >= self.rule.sure and UNREAD not in n.text}
         return [wearer for wearer in range(len(self.faces)) if wearer not in sure]
+
+    def cut_off(self) -> list[int]:
+        """The faces without a sure number on whose torso a text reaches the edge of every look that has shown it."""
+        whole = [sighting.box for sighting in self.sightings]
+        unseen = {wearer for wearer, box in self._at_edge if not any(same_line(box, other) for other in whole)}
+        return sorted(unseen.intersection(self.unsure())) if unseen else []
 
     def numbers(self) -> tuple[Reading, ...]:
         """The numbers of the photo, those of which a part cannot be seen with a `?` in its place."""

@@ -18,9 +18,11 @@ import numpy as np
 from pydantic import Field
 
 from harness.base.checks import Pixels, Share
-from harness.pipeline.bibs.engine import SeenCharacter, find_texts, open_engine, read_line
+from harness.pipeline.bibs.ends import ends_before
+from harness.pipeline.bibs.engine import SeenCharacter, check_engine, find_texts, open_engine, read_line
 from harness.pipeline.bibs.formats import BibFormat
 from harness.pipeline.bibs.numbers import Found, NumberRule
+from harness.pipeline.bibs.plates import WIDEST, Edges, ink_on, within
 from harness.pipeline.bibs.readings import Plate, Reading
 from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, cut_by, in_blocks, join, tiles, turned, widen
 from harness.pipeline.bibs.torsos import Torso
@@ -32,6 +34,8 @@ from harness.types import BibBox, Box, FaceBox
 
 #: A closer look shows less beside a torso than the first one has shown, in heights of the face.
 _ROOM = 0.25
+#: ... but more than the first one where a text reaches the edge of it that no other look has shown as a whole.
+_WIDE_ROOM = 1.5
 #: Torsos smaller than this many pixels of a face's height have no number that could be read.
 _SMALLEST_FACE = 8
 #: Enlarging a torso beyond this costs time and shows nothing more.
@@ -74,7 +78,7 @@ class RapidOcr:
 
     CHEAP: ClassVar = frozenset(
         {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "closer", "margins"}
-        | {"read_width", "format"}
+        | {"read_width", "format", "lone_plates"}
     )
 
     long_side: PixelsOrNone
@@ -92,6 +96,7 @@ class RapidOcr:
     format: BibFormat
     detector: Weights
     recognizer: Weights
+    lone_plates: bool = True
 
     def __post_init__(self) -> None:
         if not self.long_side and not self.torso_faces:
@@ -105,6 +110,10 @@ class RapidOcr:
     @property
     def _engine(self) -> Any:
         return open_engine(self.detector, self.recognizer, self.read_width)
+
+    def find_models(self) -> None:
+        """Find both models."""
+        check_engine(self.detector, self.recognizer)
 
     def load(self) -> None:
         """Open both models."""
@@ -120,6 +129,8 @@ class RapidOcr:
         unsure = range(len(faces)) if self.closer == "always" or not self.torso_faces else found.unsure()
         for part, long_side in self.closer_looks(look.size, [faces[wearer] for wearer in unsure]):
             self._look_at(part, long_side, look, found, closer=True)
+        for part, long_side in self.wider_looks(look.size, [faces[wearer] for wearer in found.cut_off()]):
+            self._look_at(part, long_side, look, found, closer=True)
         numbers = found.numbers()
         if self.torso_faces and self.closer == "always":  # where the first look was sure, it is a safety net
             look.step("bib.torso_faces", sum(reading.closer for reading in numbers))
@@ -127,7 +138,8 @@ class RapidOcr:
             look.step(f"bib.{rule}", count)
         look.drop(*found.dropped(numbers))
         # A number that was read beyond the border is on no bib of the photo.
-        return tuple(bib for bib in map(self.plate.around, numbers) if bib.has_coords)
+        aspect = look.size[0] / look.size[1]
+        return tuple(bib for number in numbers if (bib := self.plate.around(number, aspect)).has_coords)
 
     def scenes(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
         """The parts of the photo to look at first, and the pixels that the long side of each is scaled to."""
@@ -141,27 +153,58 @@ class RapidOcr:
     def closer_looks(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
         """The torsos below faces, each once for each of `torso_faces`, and the pixels that its long side is scaled
         to."""
-        width, height = size
         for face in faces:
-            region, pixels = self.torso.region(face, width / height, _ROOM), face.h * height
-            long_side = max(region.w * width, region.h * height)
-            if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
-                factors = {min(target / pixels, _LARGEST_FACTOR) for target in self.torso_faces}
-                yield from ((region, max(32, round(long_side * factor))) for factor in sorted(factors))
+            yield from self._torso_looks(size, face, self.torso_faces, _ROOM)
+
+    def wider_looks(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
+        """The torsos below faces with more beside them, each once, for a number that is wider than a torso."""
+        for face in faces:
+            yield from self._torso_looks(size, face, self.torso_faces[:1], _WIDE_ROOM)
+
+    def _torso_looks(
+        self, size: tuple[int, int], face: FaceBox, heights: Sequence[int], room: float
+    ) -> Iterator[tuple[Box, int]]:
+        width, height = size
+        region, pixels = self.torso.region(face, width / height, room), face.h * height
+        long_side = max(region.w * width, region.h * height)
+        if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
+            factors = {min(target / pixels, _LARGEST_FACTOR) for target in heights}
+            yield from ((region, max(32, round(long_side * factor))) for factor in sorted(factors))
 
     def _look_at(self, part: Box, long_side: int, look: Look, found: Found, closer: bool = False) -> None:
         """Find the text in a part of the photo, and read it once for each margin."""
         aspect = look.size[0] / look.size[1]
         pieces: list[tuple[Corners, Sighting]] = []
-        for corners in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
+        for seen in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
+            hangs = found.may_hang(turned(seen, look.size), aspect)
+            corners = self._on_plate(look, seen) if self.lone_plates and hangs else seen
             box, line = bounds(corners), turned(corners, look.size)
-            cut = cut_by(box, part, self.rule.clearance * line.h, aspect)
+            cut = self._cut(look, corners, cut_by(box, part, self.rule.clearance * line.h, aspect))
             if found.may_be_read(box, line, cut, aspect):
                 pieces.append((corners, self._sighting(look, corners, cut, closer)))
         for corners in join([(corners, sighting.readings[0].text) for corners, sighting in pieces], look.size):
             pieces.append((corners, self._sighting(look, corners, "", closer)))
         for corners, sighting in pieces:
             found.add(sighting, turned(corners, look.size), aspect)
+
+    def _on_plate(self, look: Look, corners: Corners) -> Corners:
+        """A piece of text, or the digit on it where a whole plate was taken for one character."""
+        look.step("bib.lone_plates", 0)
+        width, height = look.size
+        line = turned(corners, look.size)
+        narrow = line.w * width <= WIDEST * line.h * height
+        edges = look.see("ink", self, corners, partial(self._ink_on, corners)) if narrow else None
+        # Reading costs more than looking for ink, and is seldom needed after it.
+        if not edges or len(self._reading(look, corners, self.margins[0], closer=False).text) > 1:
+            return corners
+        look.step("bib.lone_plates", 1)
+        return within(corners, edges)
+
+    def _cut(self, look: Look, corners: Corners, near: str) -> str:
+        """What has cut off a text that comes near to something: not the frame, where paper shows in between."""
+        if near not in ("left", "right"):
+            return near
+        return "" if look.see("end", self, [corners, near], partial(self._ends_before, corners, near)) else near
 
     def _sighting(self, look: Look, corners: Corners, cut: str, closer: bool) -> Sighting:
         return Sighting(bounds(corners), tuple(self._readings(look, corners, closer)), cut)
@@ -186,5 +229,14 @@ class RapidOcr:
         return [[[round(x, 6), round(y, 6)] for x, y in text] for text in corners.tolist()]
 
     def _read(self, corners: Corners, image: Image) -> list[SeenCharacter]:
-        straight = straighten(image, np.array(corners) * (image.shape[1], image.shape[0]), _READ_HEIGHT)
-        return read_line(self._engine, self.preprocessing(straight))
+        return read_line(self._engine, self.preprocessing(_straight(corners, image)))
+
+    def _ink_on(self, corners: Corners, image: Image) -> Edges | None:
+        return ink_on(_straight(corners, image))
+
+    def _ends_before(self, corners: Corners, side: str, image: Image) -> bool:
+        return ends_before(_straight(corners, image), side)
+
+
+def _straight(corners: Corners, image: Image) -> Image:
+    return straighten(image, np.array(corners) * (image.shape[1], image.shape[0]), _READ_HEIGHT)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from harness.base.checks import Positive
+from harness.base.checks import NotNegative, Positive
 from harness.pipeline.bibs.engine import SeenCharacter
 from harness.pipeline.bibs.texts import Corners, bounds
 from harness.types import BibBox, Box
@@ -83,15 +83,21 @@ class Reading:
 
 @dataclass(frozen=True)
 class Plate:
-    """How much wider and higher a bib is than the box of the number on it."""
+    """How much wider and higher a bib is than the box of the number on it.
+
+    It is at least `least_width` times as wide as it is high: bibs lie on their long side, however short their number.
+    """
 
     widen: Positive
     heighten: Positive
+    least_width: NotNegative = 0.0
 
-    def around(self, reading: Reading) -> BibBox:
-        """The bib that a number is printed on, cut at the border of the photo."""
+    def around(self, reading: Reading, aspect: float) -> BibBox:
+        """The bib that a number is printed on, cut at the border of the photo, whose width over its height is
+        `aspect`."""
         box = reading.box
-        grow_x, grow_y = box.w * (self.widen - 1) / 2, box.h * (self.heighten - 1) / 2
+        width = max(box.w * self.widen, self.least_width * box.h * self.heighten / aspect)
+        grow_x, grow_y = (width - box.w) / 2, box.h * (self.heighten - 1) / 2
         left, right = max(box.x - grow_x, 0.0), min(box.x + box.w + grow_x, 1.0)
         top, bottom = max(box.y - grow_y, 0.0), min(box.y + box.h + grow_y, 1.0)
         return BibBox(

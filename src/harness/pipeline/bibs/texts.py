@@ -16,8 +16,8 @@ Corners = list[list[float]]
 WHOLE = Box(x=0.0, y=0.0, w=1.0, h=1.0)
 #: A tile reaches this share of its size over its neighbours, so that a number on the seam is whole in one of them.
 _TILE_OVERLAP = 0.2
-#: The text detector works in blocks of so many pixels, and stretches a picture that does not consist of whole ones.
-_BLOCK = 32
+#: The text detector works in blocks of so many pixels.
+BLOCK = 32
 #: Pieces of one number: how much lower one of them may be, how far apart and how far off the line, in heights of the
 #: higher.
 _AS_HIGH, _APART, _ASIDE = 0.7, 0.6, 0.25
@@ -45,9 +45,9 @@ def in_blocks(part: Box, size: tuple[float, float]) -> Box:
     It moves by whole blocks as well, so that a face that was found a little to the side asks for the same part again.
     """
     width, height = size
-    left, top = (math.floor(edge / _BLOCK) * _BLOCK for edge in (part.x * width, part.y * height))
-    right = min(math.ceil((part.x + part.w) * width / _BLOCK) * _BLOCK, width)
-    bottom = min(math.ceil((part.y + part.h) * height / _BLOCK) * _BLOCK, height)
+    left, top = (math.floor(edge / BLOCK) * BLOCK for edge in (part.x * width, part.y * height))
+    right = min(math.ceil((part.x + part.w) * width / BLOCK) * BLOCK, width)
+    bottom = min(math.ceil((part.y + part.h) * height / BLOCK) * BLOCK, height)
     return Box(x=left / width, y=top / height, w=(right - left) / width, h=(bottom - top) / height)
 
 

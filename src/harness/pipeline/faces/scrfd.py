@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from harness.base.checks import Pixels, Share
+from harness.base.extras import need
 from harness.pipeline.faces.seen import FLOOR, SeenFaces, seen_faces, to_faces
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look
@@ -39,6 +40,12 @@ class Scrfd:
     def models(self) -> tuple[Model, ...]:
         """The weights in use."""
         return (model_of_pack("face", "detection", self.pack, self.root) if self.pack else self.weights,)
+
+    def find_models(self) -> None:
+        """Find the model."""
+        need("face=scrfd", "insightface")
+        for model in self.models:
+            model.locate()
 
     def load(self) -> None:
         """Open the model."""

@@ -48,6 +48,11 @@ class YuNet:
         """The weights in use."""
         return (self.weights,)
 
+    def find_models(self) -> None:
+        """Find the model."""
+        need("face=yunet", "cv2")
+        self.weights.locate()
+
     def load(self) -> None:
         """Open the model."""
         _detector(self.weights)

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from harness.scoring.boxes import Ints
 
@@ -45,9 +43,7 @@ class Constraints:
         """
         self._check(self.must, "must-link")
         self._check(self.cannot, "cannot-link")
-        ties = coo_array((np.ones(len(self.must)), (self.must[:, 0], self.must[:, 1])), shape=(len(self), len(self)))
-        _, tied = connected_components(ties, directed=False)
-        lowest: Ints = np.unique(tied, return_index=True)[1][tied]
+        lowest = _lowest(self.must, len(self))
         self._refuse_apart(lowest)
         self._refuse_photos(lowest)
         return lowest
@@ -78,3 +74,16 @@ class Constraints:
 
     def _name(self, face: int | np.int64) -> str:
         return f"face {self.names[int(face)] if self.names else face}"
+
+
+def _lowest(pairs: Ints, faces: int) -> Ints:
+    """For each face the lowest of those that pairs tie it to."""
+    if not len(pairs):
+        return np.arange(faces, dtype=np.int64)
+    from scipy.sparse import coo_array  # slow to load, and few sets have must-links
+    from scipy.sparse.csgraph import connected_components
+
+    ties = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(faces, faces))
+    _, tied = connected_components(ties, directed=False)
+    lowest: Ints = np.unique(tied, return_index=True)[1][tied]
+    return lowest

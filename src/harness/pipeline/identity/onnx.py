@@ -37,6 +37,12 @@ class OnnxRecogniser(Recogniser):
         """The input of the model."""
         return self.input_size
 
+    def find_models(self) -> None:
+        """Find the model."""
+        need("identity", "onnx", "onnxruntime")
+        for model in self.models:
+            model.locate()
+
     def load(self) -> None:
         """Open the model."""
         self.opened()
@@ -94,6 +100,10 @@ class OnnxFile(OnnxRecogniser):
     path: str | None
     sha256: str | None
     licence: str
+
+    def find_models(self) -> None:
+        """Open the model at once: somebody's file may be anything."""
+        self.load()
 
     @cached_property
     def models(self) -> tuple[Model, ...]:

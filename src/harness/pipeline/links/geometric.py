@@ -7,19 +7,22 @@ enough the one-to-one assignment with the best total is taken, so that a poor pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy.optimize import linear_sum_assignment
 
 from harness.base.checks import Positive, Share
 from harness.types import BibBox, BibFaceLink, Box, FaceBox
 
 Floats = NDArray[np.float64]
+#: How many ways of pairing are tried one by one, and how much better than the next the best of them has to be.
+_MOST_WAYS, _TIE = 256, 1e-9
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,7 @@ class GeometricLinker:
             return ()
         fit = self.fit(bibs, faces, aspect)
         fit[fit < self.threshold] = 0.0
-        return tuple(
-            BibFaceLink(int(b), int(f), float(fit[b, f]))
-            for b, f in zip(*linear_sum_assignment(fit, maximize=True), strict=True)
-            if fit[b, f] > 0
-        )
+        return tuple(BibFaceLink(bib, face, float(fit[bib, face])) for bib, face in best_pairs(fit))
 
     def fit(self, bibs: Sequence[BibBox], faces: Sequence[FaceBox], aspect: float) -> Floats:
         """How well each bib (row) fits each face (column), from 0 to 1."""
@@ -67,6 +66,33 @@ class GeometricLinker:
         covered = (in_front & (fit[:, None] > self.behind * fit[:, :, None])).any(axis=2)
         hidden = covered | _is_behind(bib, face, half_widths)
         return np.asarray(np.where(hidden, self.behind * fit, fit), dtype=np.float64)
+
+
+def best_pairs(fit: Floats) -> Sequence[tuple[int, int]]:
+    """The pairs of bibs (rows) and faces (columns) that fit, of the assignment with the highest sum of fits.
+
+    Where there are few ways to pair them, all are tried: scipy's solver takes a quarter of a second to load, and most
+    photos do not need it. It decides among many ways, and where two are equally good.
+    """
+    faces_of = {bib: np.flatnonzero(row).tolist() for bib, row in enumerate(fit) if row.any()}
+    if math.prod(1 + len(faces) for faces in faces_of.values()) <= _MOST_WAYS:
+        best, second = [*_ways(fit, faces_of), (-1.0, ())][:2]
+        if best[0] - second[0] > _TIE:
+            return best[1]
+    from scipy.optimize import linear_sum_assignment
+
+    pairs = zip(*linear_sum_assignment(fit, maximize=True), strict=True)
+    return [(int(bib), int(face)) for bib, face in pairs if fit[bib, face] > 0]
+
+
+def _ways(fit: Floats, faces_of: Mapping[int, Sequence[int]]) -> list[tuple[float, tuple[tuple[int, int], ...]]]:
+    """Every way to give bibs, or some of them, a face each, with the sum of its fits; the best first."""
+    found = []
+    for faces in product(*([None, *faces] for faces in faces_of.values())):
+        pairs = tuple((bib, face) for bib, face in zip(faces_of, faces, strict=True) if face is not None)
+        if len({face for _, face in pairs}) == len(pairs):
+            found.append((math.fsum(float(fit[pair]) for pair in pairs), pairs))
+    return sorted(found, reverse=True)
 
 
 def _centres(boxes: Sequence[Box], aspect: float) -> Floats:

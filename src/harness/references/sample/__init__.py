@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.base.cache import made_once
+from harness.base.cache import cache_dir, made_once
 from harness.base.code import source_key
 from harness.base.extras import need
 from harness.references.groups import Grouping
@@ -43,6 +43,12 @@ def sample_key() -> str:
 def ensure_sample() -> Path:
     """The folder of the generated sample in the cache, made now if it is not there yet."""
     return made_once(f"sample-{sample_key()}", _make)
+
+
+def made_sample() -> Path | None:
+    """The folder of the sample, where it has been made."""
+    folder = cache_dir() / f"sample-{sample_key()}"
+    return folder if folder.is_dir() else None
 
 
 def _make(folder: Path) -> None:

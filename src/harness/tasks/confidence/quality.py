@@ -12,7 +12,7 @@ of its own. What is no `bbox_2d` of four finite corners, in order, is left out a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from harness.scoring.average_precision import (
     average_precision,
     jackknife_precision,
 )
-from harness.scoring.boxes import Boxes
+from harness.scoring.boxes import Bools, Boxes
 from harness.scoring.calibration import CalibrationScorecard, calibration
 from harness.scoring.coord_tokens import BOX
 from harness.scoring.matching import match_greedy
@@ -90,32 +90,41 @@ def _read(scored: Path, class_agnostic: bool) -> tuple[list[ApPhoto], tuple[int,
     photos, targets_left_out, predictions_left_out = [], 0, 0
     for number, line in read_lines(scored):
         fields = parse(scored, number, line)
-        targets = _objects(scored, number, "gt", fields)
-        predictions = _objects(scored, number, "pred", fields)
+        targets = objects(scored, number, "gt", fields)
+        predictions = objects(scored, number, "pred", fields)
         usable = [item for item in targets if is_box(item)]
         known = [item for item in predictions if is_box(item)]
         targets_left_out += len(targets) - len(usable)
         predictions_left_out += len(predictions) - len(known)
-        photos.append(
-            ApPhoto(
-                targets=np.array([xywh(item) for item in usable]).reshape(-1, 4),
-                predictions=np.array([xywh(item) for item in known]).reshape(-1, 4),
-                scores=np.array([item["score"] for item in known]),
-                target_classes=_classes(usable, classes, class_agnostic),
-                prediction_classes=_classes(known, classes, class_agnostic),
-            )
-        )
+        photos.append(as_photo(usable, known, classes, class_agnostic))
     return photos, (targets_left_out, predictions_left_out)
 
 
-def _objects(path: Path, number: int, key: str, fields: dict[str, Any]) -> list[dict[str, Any]]:
-    objects = fields.get(key)
-    if not isinstance(objects, list):
+def as_photo(
+    targets: Sequence[dict[str, Any]],
+    predictions: Sequence[dict[str, Any]],
+    known: dict[str, int],
+    class_agnostic: bool,
+) -> ApPhoto:
+    """The boxes of one record; `known` are the classes so far, to which those of the record are added."""
+    return ApPhoto(
+        targets=np.array([xywh(item) for item in targets]).reshape(-1, 4),
+        predictions=np.array([xywh(item) for item in predictions]).reshape(-1, 4),
+        scores=np.array([item["score"] for item in predictions]),
+        target_classes=_classes(targets, known, class_agnostic),
+        prediction_classes=_classes(predictions, known, class_agnostic),
+    )
+
+
+def objects(path: Path, number: int, key: str, fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """The ground truth or the predictions of a record."""
+    found = fields.get(key)
+    if not isinstance(found, list):
         raise wrong(path, number, f"{key}: expected a list of objects; average precision needs it")
-    for index, item in enumerate(objects):
+    for index, item in enumerate(found):
         if not isinstance(item, dict) or not isinstance(item.get("desc"), str) or not isinstance(item.get("type"), str):
             raise wrong(path, number, f"{key}.{index}: expected an object with strings as type and desc")
-    return objects
+    return found
 
 
 def is_box(item: dict[str, Any]) -> bool:
@@ -140,18 +149,41 @@ def _classes(items: Sequence[dict[str, Any]], known: dict[str, int], class_agnos
 
 
 def _calibration(photos: Sequence[ApPhoto]) -> CalibrationScorecard:
+    scores = [np.asarray(photo.scores, dtype=np.float64) for photo in photos]
+    right = [photo.right for photo in match_boxes(photos)]
+    return calibration(np.concatenate([np.empty(0), *scores]), np.concatenate([np.empty(0, dtype=bool), *right]))
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedBoxes:
+    """Which predictions of a photo are right, and which of its targets were found."""
+
+    right: Bools
+    found: Bools
+
+
+def match_boxes(photos: Sequence[ApPhoto]) -> list[MatchedBoxes]:
     """Boxes of one photo and class are matched among themselves: each such group is a photo to the matcher."""
-    predictions: list[Any] = []
-    targets: list[Any] = []
-    scores: list[float] = []
-    for photo in photos:
-        found_classes, true_classes = np.array(photo.prediction_classes), np.array(photo.target_classes)
-        for kind in np.unique(found_classes):
-            predictions.append(np.asarray(photo.predictions)[found_classes == kind])
-            targets.append(np.asarray(photo.targets)[true_classes == kind])
-            scores += np.asarray(photo.scores)[found_classes == kind].tolist()
-    matches = match_greedy(_boxes(predictions), _boxes(targets), RIGHT_IOU)
-    return calibration(scores, matches.matched)
+    found = [
+        MatchedBoxes(*(np.zeros(len(np.array(boxes)), dtype=np.bool_) for boxes in (photo.predictions, photo.targets)))
+        for photo in photos
+    ]
+    groups = list(_by_class(photos))
+    predictions = _boxes([np.asarray(photos[n].predictions)[mine] for n, mine, _ in groups])
+    targets = _boxes([np.asarray(photos[n].targets)[theirs] for n, _, theirs in groups])
+    matches = match_greedy(predictions, targets, RIGHT_IOU)
+    for place, (n, mine, theirs) in enumerate(groups):
+        found[n].right[mine] = matches.matched[predictions.offsets[place] : predictions.offsets[place + 1]]
+        found[n].found[theirs] = matches.found[targets.offsets[place] : targets.offsets[place + 1]]
+    return found
+
+
+def _by_class(photos: Sequence[ApPhoto]) -> Iterator[tuple[int, Bools, Bools]]:
+    """Photo by photo, which predictions and which targets are of one class."""
+    for number, photo in enumerate(photos):
+        predicted, true = np.array(photo.prediction_classes), np.array(photo.target_classes)
+        for kind in np.unique(predicted):
+            yield number, predicted == kind, true == kind
 
 
 def _boxes(groups: Sequence[Any]) -> Boxes:

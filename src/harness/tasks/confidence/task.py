@@ -14,7 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from harness.runs.archive import Item, TaskData, TaskRun
+from harness.base.scratch import scratch_prefix
+from harness.runs.archive import TaskData, TaskRun
+from harness.runs.items import Item
 from harness.runs.plan import TaskResult
 from harness.scoring import Declaration, Tally, format_scorecard, intervals
 from harness.scoring.confidence import Reducer
@@ -154,7 +156,7 @@ class _Scored:
     """The outputs of the post-operation in a folder of their own, and what they come to."""
 
     def __init__(self, artifact: Path, trace: Path, options: Options, class_agnostic: bool) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="harness-confidence-")
+        self.folder = tempfile.TemporaryDirectory(prefix=scratch_prefix())
         out = Path(self.folder.name)
         self.summary = run_postop(artifact, trace, out, options)
         self.tally = read_tally(out / CONFIDENCE_FILE)

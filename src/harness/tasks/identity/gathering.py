@@ -20,6 +20,9 @@ from harness.scoring.people import UNKNOWN, Appearances, Evidence, Faces, Photos
 from harness.tasks.identity.roster import Roster, Sighting
 from harness.types import Box, PhotoPrediction
 
+#: So many queries search at most: each is compared with every face.
+MOST_QUERIES = 10_000
+
 
 @dataclass(frozen=True)
 class SeenPhoto:
@@ -165,7 +168,14 @@ def _appearances(
         bib_read=read.astype(bool),
         photo_alone=alone.astype(bool),
         height=height.astype(np.float64),
+        tags=tuple(_tags(sighting, photos[sighting.photo].photo) for sighting in sightings),
     )
+
+
+def _tags(sighting: Sighting, photo: ReferencePhoto) -> frozenset[str]:
+    """The tags of somebody's boxes in a photo, and those of the photo."""
+    faces, bibs = (photo.faces[face].tags for face in sighting.faces), (photo.bibs[bib].tags for bib in sighting.bibs)
+    return frozenset(chain(photo.face_tags, photo.bib_tags, *faces, *bibs))
 
 
 def _appearance(
@@ -185,8 +195,8 @@ def _appearance(
 def _queries(
     roster: Roster, photos: Sequence[SeenPhoto], found: Faces, faces: Matched, selfies: Sequence[SeenSelfie]
 ) -> Queries:
-    """Selfies; for people without one each of their faces; where a photo alone says that one person is in it, the
-    largest face there."""
+    """Selfies; for people without one each of their faces, or some where that makes very many; where a photo alone says
+    that one person is in it, the largest face there."""
     order = {person.name: place for place, person in enumerate(roster.people)}
     with_selfie = {order[selfie.person] for selfie in selfies}
     not_found, not_enrolled = (np.zeros(len(roster.people), dtype=np.int64) for _ in range(2))
@@ -207,14 +217,31 @@ def _queries(
             else:
                 rows.append((found.vectors[face], sighting.person, sighting.photo, face))
     vectors, person, photo, face_rows = zip(*rows, strict=True) if rows else ((), (), (), ())
+    whose = np.array(person, dtype=np.int64)
+    asked = thinned(whose, MOST_QUERIES)
     return Queries(
-        vectors=np.array(vectors, dtype=np.float32).reshape(len(rows), found.vectors.shape[1]),
-        person=np.array(person, dtype=np.int64),
-        photo=np.array(photo, dtype=np.int64),
-        face=np.array(face_rows, dtype=np.int64),
+        vectors=np.array(vectors, dtype=np.float32).reshape(len(rows), found.vectors.shape[1])[asked],
+        person=whose[asked],
+        photo=np.array(photo, dtype=np.int64)[asked],
+        face=np.array(face_rows, dtype=np.int64)[asked],
         not_found=not_found,
         not_enrolled=not_enrolled,
+        left_out=len(rows) - len(asked),
     )
+
+
+def thinned(person: Ints, most: int) -> Ints:
+    """The rows of those that search: all of them or, where there are more than `most`, as many of each person as makes
+    no more in all, evenly spread over theirs and at least one."""
+    count = np.bincount(person)
+    each = int(np.searchsorted([np.minimum(count, k).sum() for k in range(1, count.max(initial=0) + 1)], most, "right"))
+    if each >= count.max(initial=0):
+        return np.arange(len(person))
+    order = np.argsort(person, kind="stable")
+    place, own = np.arange(len(person)) - np.repeat(np.cumsum(count) - count, count), np.repeat(count, count)
+    share = np.minimum(own, max(each, 1))
+    kept = place * share // own != (place - 1) * share // own  # the first of each of so many equal parts
+    return np.sort(order[kept])
 
 
 def _own_faces(sighting: Sighting, photos: Sequence[SeenPhoto], found: Faces, faces: Matched) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.pipeline.identity.recognising import Recogniser
 from harness.scoring.boxes import Ints
 from harness.scoring.cards import Counted, Declaration, ItemCounts
 from harness.scoring.clusters import ClusterScorecard
@@ -83,7 +82,7 @@ class IdentityScores:
         unsure = f" An FPIR below 1/{strangers} cannot be measured." if strangers and not point.measurable else ""
         return told + unsure
 
-    def tags(self, recogniser: Recogniser) -> Mapping[str, str]:
+    def tags(self, model: str) -> Mapping[str, str]:
         """The threshold with what it was set for: it means nothing with another model or on another set."""
         point = self.operating
         return {
@@ -92,7 +91,7 @@ class IdentityScores:
             "identity.threshold.fpir": f"{point.target:g}",
             "identity.threshold.strangers": str(max(point.strangers)),
             "identity.threshold.measurable": str(point.measurable).lower(),
-            "identity.model": ", ".join(model.sha256 for model in recogniser.models),
+            "identity.model": model,
         }
 
 

@@ -14,7 +14,7 @@ from harness.report.canvas import write_pictures
 from harness.report.html import Inlined, render
 from harness.runs.plan import Showing, Shown
 from harness.scoring.boxes import Ints
-from harness.scoring.finding import CAUSES, Missed
+from harness.scoring.finding import CAUSES, MEANINGS, Missed
 from harness.scoring.people import Evidence
 from harness.tasks.identity.figures import identity_figures
 from harness.tasks.identity.gathering import SeenPhoto
@@ -27,15 +27,6 @@ from harness.types import Box, FaceBox
 MOST_MISSED, MOST_STRANGERS, MOST_ROWS, MOST_IN_ROW = 24, 12, 12, 16
 #: Bytes of pictures in this part: the photos' part has its own.
 ROOM = 2_500_000
-MEANINGS = {
-    "nobody_readable": "neither their face nor their number can be made out, so that nobody could find it",
-    "face_not_found": "the detector did not find their face, there or in the picture they searched with",
-    "not_enrolled": "their face is too small to compare (identity.least_height)",
-    "below_threshold": "their face was compared, and is not similar enough",
-    "bib_not_found": "only their bib shows, and it was not found",
-    "misread": "only their bib shows, and its number was read wrongly",
-    "not_linked": "their number was read, and nothing led from their face to it",
-}
 
 
 @dataclass
@@ -113,7 +104,7 @@ def show_identity(
             }
             for item, box in strangers
         ],
-        strangers_total=len(scores.find.strangers),
+        strangers_total=len(scores.find.others),
         rows=[_row(row, album) for row in rows[:MOST_ROWS]],
         rows_left_out=max(0, len(rows) - MOST_ROWS),
         clustered=bool((evidence.faces.person[clusters >= 0] >= 0).any()),

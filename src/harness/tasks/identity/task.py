@@ -8,7 +8,7 @@ somebody. On a holdout it is taken from the iteration photos of the same set.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,18 +19,22 @@ from harness.base.errors import PhotoError
 from harness.pipeline.identity.recognising import Recogniser
 from harness.references.photos import open_photo, read_photo
 from harness.references.sets import ReferenceSet
-from harness.runs.archive import IDENTITY, FailedItem, Item, TaskData, TaskRun, item_rows
+from harness.runs.archive import IDENTITY, TaskData, TaskRun
+from harness.runs.items import FailedItem, Item, item_rows
 from harness.runs.plan import Show, Showing, Shown, TaskResult
+from harness.runs.returns import RETURNS_FILE, write_returns
 from harness.scoring import Declaration, intervals
-from harness.scoring.people import Evidence
+from harness.scoring.people import Evidence, Queries
 from harness.scoring.searching import Operating, Search, operate
 from harness.scoring.selfies import FPIRS
 from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather, match_faces
 from harness.tasks.identity.grouping import group_faces
+from harness.tasks.identity.returned import returns_of
 from harness.tasks.identity.roster import roster_of
 from harness.tasks.identity.scores import DECLARED, IdentityScores, score
 from harness.tasks.identity.section import show_identity
 from harness.tasks.identity.selfies import selfie_face
+from harness.tasks.photos.from_file import FilePhotosTask, unit
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.tasks.photos.task import PhotosTask
 from harness.types import Split
@@ -40,15 +44,15 @@ from harness.types import Split
 class IdentityTask:
     """Who finds their photos, on the photos of another task and by what it predicts."""
 
-    photos: PhotosTask
+    photos: PhotosTask | FilePhotosTask
 
     name = IDENTITY
 
     @property
     def recogniser(self) -> Recogniser:
         """What compares faces."""
-        assert self.photos.pipeline.identity is not None, "without one there is no such task"
-        return self.photos.pipeline.identity
+        assert self.photos.recogniser is not None, "without one there is no such task"
+        return self.photos.recogniser
 
     def declares(self) -> tuple[Declaration, ...]:
         """The four scorecards of identity."""
@@ -74,17 +78,18 @@ class IdentityTask:
         """The task of photos opens the models."""
 
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
-        """Gather who is where, search, and count what comes back."""
+        """Gather who is where, search, and count what comes back. What came back for whom is left in the folder."""
         photos, _ = self.photos.predicted(quiet)  # those that failed make the task of photos incomplete
         selfies, failed = self.selfies()
         evidence = self.evidence(self.photos.references, photos, selfies)
         search = Search(evidence, self.recogniser.gallery)
-        points = operate(search, tuple(FPIRS))
-        operating = self._from_iteration() or operate(search, (self.recogniser.fpir,))[0]
+        *points, here = operate(search, (*FPIRS, self.recogniser.fpir))
+        operating = self._from_iteration() or here
         seen = _seen(photos)
         matched, clustering = match_faces(seen, self.photos.scoring), self.recogniser.clustering
         grouped = group_faces(evidence, seen, matched, self.photos.references, clustering, operating.whole)
-        scores = score(search, operating, points, grouped)
+        scores = score(search, operating, tuple(points), grouped)
+        write_returns(folder / RETURNS_FILE, returns_of(evidence, seen, scores.find))
 
         def show(showing: Showing) -> Shown:
             return show_identity(showing, seen, evidence, scores, grouped.clusters, read_photo)
@@ -109,15 +114,15 @@ class IdentityTask:
             intervals=rates | {metric: each.interval for metric, each in sure.items()},
             slices=tuple(each for part in scores.parts for each in part.slices),
             left_out={metric: each.left_out for metric, each in sure.items() if each.left_out},
-            stage_keys=dict.fromkeys(cards, self.photos.stage_keys()["identity"]),
+            stage_keys=dict.fromkeys(cards, keys["identity"]) if (keys := self.photos.stage_keys()) else {},
             headline=scores.headline,
-            text=scores.operating_words,
+            text="\n".join(filter(None, [scores.operating_words, _thinned_words(evidence.queries)])),
         )
         return TaskResult(
             kept=kept,
             predictions=_digest_of(evidence),
             metrics=scores.metrics,
-            tags=scores.tags(self.recogniser),
+            tags=scores.tags(self._model),
             show=show,
         )
 
@@ -138,6 +143,8 @@ class IdentityTask:
 
     def selfies(self) -> tuple[list[SeenSelfie], list[FailedItem]]:
         """The selfies of the set as they are searched with, and those that cannot be read."""
+        if isinstance(self.photos, FilePhotosTask):
+            return list(_given_selfies(self.photos)), []
         found, failed = [], []
         for selfie in self.photos.references.selfies:
             try:
@@ -148,6 +155,13 @@ class IdentityTask:
             else:
                 found.append(SeenSelfie(selfie.identity, seen is not None, seen.vector if seen else None))
         return found, failed
+
+    @property
+    def _model(self) -> str:
+        """What describes faces: the hashes of its weights, or the file that has the vectors."""
+        if isinstance(self.photos, FilePhotosTask):
+            return f"given by {self.photos.file.path.name}"
+        return ", ".join(model.sha256 for model in self.recogniser.models)
 
     def _from_iteration(self) -> Operating | None:
         """On a holdout, the operating point of the iteration photos of the same set; None elsewhere."""
@@ -163,12 +177,29 @@ class IdentityTask:
         return Operating.fixed(found.target, found.whole, strangers, "set on the iteration photos")
 
 
+def _given_selfies(photos: FilePhotosTask) -> Iterator[SeenSelfie]:
+    """The selfies that a file of predictions has a line for; without a vector there was no face to search with."""
+    given = photos.predictions.selfies
+    for selfie in photos.references.selfies:
+        if selfie.sha256 in given:
+            vector = given[selfie.sha256]
+            yield SeenSelfie(selfie.identity, vector is not None, None if vector is None else unit(vector))
+
+
 def _seen(photos: Sequence[EvaluatedPhoto]) -> list[SeenPhoto]:
     return [
         SeenPhoto(item.photo, item.prediction, item.vectors, item.size[1])
         for item in photos
         if item.vectors is not None
     ]
+
+
+def _thinned_words(queries: Queries) -> str:
+    """How many faces were searched by where that is not all of them; "" where it is."""
+    if not queries.left_out:
+        return ""
+    faces = queries.left_out + len(queries)
+    return f"People with very many faces search by some of them: of {faces} pictures, {queries.left_out} are left out."
 
 
 def _digest_of(evidence: Evidence) -> str:

@@ -41,7 +41,7 @@ class AuditLook(Look):
     def see(self, stage: str, backend: Backend, question: Any, compute: Callable[[Image], Any]) -> Any:
         """The cache's answer where there is one, compared with a new one."""
         key = self._key(stage, backend, question)
-        entry = self.cache.get(key) if self.cache else None
+        entry = self.cache.get(key, stage, self.photo.sha256) if self.cache else None
         if entry is None:
             return as_kept(compute(self.photo.image))
         if stage in self.stages:
@@ -50,7 +50,7 @@ class AuditLook(Look):
 
     def check_size(self) -> None:
         """Compare the size that the cache has with that of the pixels."""
-        entry = self.cache.get(self._size_key) if self.cache else None
+        entry = self.cache.get(self._size_key, "size", self.photo.sha256) if self.cache else None
         if entry is not None:
             self._check("size", self._size_key, entry.value, lambda image: [image.shape[1], image.shape[0]])
 
@@ -64,7 +64,7 @@ class AuditLook(Look):
         if found:
             self.differences.append(f"{stage}: {found}")
             if self.cache:
-                self.cache.drop(key)
+                self.cache.drop(key, self.photo.sha256)
 
 
 def audit(pipeline: Pipeline, photos: Sequence[EvaluatedPhoto], cache: StageCache, share: float) -> Audit:

@@ -17,7 +17,8 @@ from harness.base.checks import Share, first_error
 from harness.base.documents import checked, read_json_once
 from harness.base.errors import PredictionsError
 from harness.base.texts import one_line
-from harness.tasks.photos.prediction_files import Gatherer, Naming, PredictionsFile
+from harness.tasks.photos.gathering import Gatherer, Naming
+from harness.tasks.photos.prediction_files import PredictionsFile
 from harness.tasks.photos.prediction_lines import LineError, PredictedBib, PredictedFace, PredictionLine
 from harness.tasks.photos.scores import BIBS, FACES
 
@@ -180,7 +181,7 @@ def _number(result: _Result) -> dict[str, Any]:
 def _photo(file_name: str, gatherer: Gatherer) -> dict[str, str] | None:
     """What the set knows an image by: its name, that without the folders before it, or the hash that is its name."""
     for name in (file_name, PureWindowsPath(file_name).name):
-        if gatherer.find(name):
+        if gatherer.photos.find(name):
             return {"photo": name}
-    sha256 = gatherer.find_file(file_name)
+    sha256 = gatherer.photos.find_file(file_name)
     return {"sha256": sha256} if sha256 else None

@@ -8,11 +8,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness.base.texts import counted
+from harness.pipeline.identity.recognising import FaceVectors, Recogniser
 from harness.runs.archive import TaskData
-from harness.runs.plan import MEASURED_TAG, TaskResult
+from harness.runs.plan import TaskResult
+from harness.runs.tags import MEASURED_TAG
+from harness.tasks.photos.gathering import Predictions
 from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto
-from harness.tasks.photos.prediction_files import Predictions, PredictionsFile, read_predictions
+from harness.tasks.photos.prediction_files import PredictionsFile, read_predictions
 from harness.tasks.photos.scores import judged
 from harness.tasks.photos.task import Predicted, ReferencePhotosTask
 from harness.types import PhotoPrediction
@@ -24,6 +30,8 @@ class FilePhotosTask(ReferencePhotosTask):
     that it stands for one on which nothing was found."""
 
     file: PredictionsFile
+    #: How faces are searched and grouped, where the file has embeddings; its models are not used.
+    recogniser: Recogniser | None = None
 
     @cached_property
     def predictions(self) -> Predictions:
@@ -56,7 +64,7 @@ class FilePhotosTask(ReferencePhotosTask):
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - nothing takes long here
         """Score what the file says."""
         result = self.scored(
-            folder, self._predicted(), self.predictions.absent, tuple(self.notes()), self.predictions.traced
+            folder, self.predicted(), self.predictions.absent, tuple(self.notes()), self.predictions.traced
         )
         empty = f"{self._empty} counted as none found" if self._empty else ""
         tags = {
@@ -74,6 +82,11 @@ class FilePhotosTask(ReferencePhotosTask):
             total = counted(len(self.references.photos), "photo")
             has, count = ("has", "counts") if self._empty == 1 else ("have", "count")
             yield f"{self._empty:,} of {total} {has} no line in {self.file.path.name} and {count} as none found."
+        selfies = self.references.selfies
+        without = sum(selfie.sha256 not in self.predictions.selfies for selfie in selfies)
+        if self.predictions.length and without:
+            told = f"{without:,} of {counted(len(selfies), 'selfie')} have no line in {self.file.path.name}"
+            yield f"{told}, and nobody searches by them."
         for split, lines in self.predictions.elsewhere.items():
             are, were = ("is", "was") if lines == 1 else ("are", "were")
             yield f"{counted(lines, 'line')} {are} of the {split} split and {were} not used."
@@ -85,7 +98,8 @@ class FilePhotosTask(ReferencePhotosTask):
         missing = sum(photo.sha256 not in answered for photo in self.references.photos)
         return missing if self.file.missing_is_empty else 0
 
-    def _predicted(self) -> Predicted:
+    def predicted(self, quiet: bool = True) -> Predicted:  # noqa: ARG002 - as the pipeline's own task has it
+        """What the file says about the photos; with the vectors of their faces where it has any."""
         evaluated, failed = [], []
         known = self.predictions
         for photo in self.references.photos:
@@ -96,5 +110,24 @@ class FilePhotosTask(ReferencePhotosTask):
                 failed.append(FailedPhoto(photo, f"no line in {self.file.path.name}"))
             else:
                 seen, seconds = judged(photo, known.absent), known.seconds.get(photo.sha256, {})
-                evaluated.append(EvaluatedPhoto(seen, found or PhotoPrediction(), seconds, {}, {}, {}))
+                done = EvaluatedPhoto(seen, found or PhotoPrediction(), seconds, {}, {}, {})
+                evaluated.append(self._with_vectors(done) if known.length else done)
         return evaluated, failed
+
+    def _with_vectors(self, photo: EvaluatedPhoto) -> EvaluatedPhoto:
+        """A photo with the vectors of its faces, each of length 1. A face without one cannot be compared."""
+        size, faces = photo.photo.size, photo.prediction.faces
+        given = self.predictions.embeddings.get(photo.sha256, (None,) * len(faces))
+        vectors = np.zeros((len(faces), self.predictions.length), dtype=np.float32)
+        for place, vector in enumerate(given):
+            if vector is not None:
+                vectors[place] = unit(vector)
+        enrolled = np.array([vector is not None for vector in given], dtype=bool)
+        heights = np.array([face.h * size[1] for face in faces], dtype=np.float64)
+        return replace(photo, size=size, vectors=FaceVectors(vectors, enrolled, heights))
+
+
+def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A vector of length 1 that points the same way."""
+    exact = vector.astype(np.float64)
+    return (exact / np.linalg.norm(exact)).astype(np.float32)

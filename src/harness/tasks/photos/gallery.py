@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.runs.archive import PHOTOS
-from harness.runs.comparison import Change, Comparison, ItemChange
+from harness.runs.comparison import Changed, Comparison
 from harness.runs.suspects import Suspect
 from harness.scoring import ItemCounts, MissedNumber
 from harness.scoring.detection import Thresholds
@@ -15,13 +15,8 @@ from harness.tasks.photos.mistakes import Mistake, ReadPhoto, Shots, mistakes, t
 from harness.tasks.photos.predicting import EvaluatedPhoto
 from harness.types import Box
 
-#: What all scorecards say of one photo.
-ChangedPhoto = tuple[ItemChange, ...]
-
-#: Photos that are drawn as the worst; cut-outs of mistakes come from more of them.
-WORST_PHOTOS, LOOKED_AT = 6, 12
-#: How many changed photos of each kind are shown; the others are named.
-MOST_CHANGED = 6
+#: How many of the worst photos cut-outs of mistakes come from, at least.
+LOOKED_AT = 12
 #: And how many suspects; the others are counted.
 MOST_SUSPECTS = 12
 
@@ -31,8 +26,8 @@ class Gallery:
     """The photos with most errors, those that changed, and the mistakes that are cut out; `shots` by SHA-256."""
 
     worst: tuple[EvaluatedPhoto, ...]
-    broken: tuple[ChangedPhoto, ...]
-    fixed: tuple[ChangedPhoto, ...]
+    broken: tuple[Changed, ...]
+    fixed: tuple[Changed, ...]
     mistakes: tuple[Mistake, ...]
     suspects: tuple[Suspect, ...]
     shots: Mapping[str, Shots]
@@ -46,12 +41,15 @@ def make_gallery(
     thresholds: Thresholds,
     read_photo: ReadPhoto,
     causes: Mapping[str, Iterable[MissedNumber]] | None = None,
+    pictures: int = 6,
 ) -> Gallery:
-    """Choose what is shown of a run, and read it. `causes` has why numbers were missed, by photo."""
+    """Choose what is shown of a run, and read it: so many `pictures` of each kind. `causes` has why numbers were
+    missed, by photo."""
     suspects = suspects[:MOST_SUSPECTS]
-    broken, fixed = changed_photos(comparison)
-    worst = [photos[position] for position in worst_photos(cards)[:LOOKED_AT]]
-    changed = {photo[0].id for photo in (*broken[:MOST_CHANGED], *fixed[:MOST_CHANGED])}
+    broken = comparison.newly_broken(PHOTOS) if comparison else ()
+    fixed = comparison.newly_fixed(PHOTOS) if comparison else ()
+    worst = [photos[position] for position in worst_photos(cards)[: max(LOOKED_AT, pictures)]]
+    changed = {photo[0].id for photo in (*broken[:pictures], *fixed[:pictures])}
     wanted = changed | {item.sha256 for item in suspects} | {photo.sha256 for photo in worst}
     others = [photo for photo in photos if photo.sha256 in wanted and photo not in worst]
     kinds = [kind for card in cards.values() for kind in card.declared.mistakes]
@@ -63,14 +61,7 @@ def make_gallery(
     # Scoring predictions from a file reads no photo, so that one may prove unreadable only here.
     picked = [item for item in picked if item.photo.sha256 in shots]
     suspects = [item for item in suspects if item.sha256 in shots]
-    return Gallery(tuple(worst[:WORST_PHOTOS]), broken, fixed, tuple(picked), tuple(suspects), shots)
-
-
-def changed_photos(comparison: Comparison | None) -> tuple[tuple[ChangedPhoto, ...], tuple[ChangedPhoto, ...]]:
-    """The photos on which something is newly broken, and those on which things are only fixed; most changed first."""
-    kinds = comparison.by_item(PHOTOS) if comparison else {}
-    broken = kinds.get(Change.BROKEN, ()) + kinds.get(Change.MIXED, ())
-    return broken, tuple(reversed(kinds.get(Change.FIXED, ())))
+    return Gallery(tuple(worst[:pictures]), broken, fixed, tuple(picked), tuple(suspects), shots)
 
 
 def worst_photos(cards: Mapping[str, ItemCounts]) -> list[int]:

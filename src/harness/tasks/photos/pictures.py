@@ -2,13 +2,14 @@
 
 Green: a label that was found. Red, thick: a label that was missed. Orange: a prediction without a label. Grey: a label
 that is not scored. A broad green line is a labelled link, a thin orange one a proposed link. Words say the
-same, so that colour alone carries nothing.
+same, so that colour alone carries nothing. Nothing is drawn inside of a face, and words stand beside faces.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ Image = NDArray[np.uint8]
 LONG_SIDE = 1280
 LEGEND = "green: found   red: MISSED   orange: FALSE   grey: not scored"
 Colour = tuple[int, int, int]
+Rectangle = tuple[int, int, int, int]
 DARK, WHITE, YELLOW = (32, 32, 32), (255, 255, 255), (255, 230, 0)
 GREEN, RED, ORANGE, GREY = (40, 160, 60), (220, 40, 40), (255, 140, 0), (150, 150, 150)
 
@@ -47,10 +49,16 @@ def draw_photo(
     from PIL.ImageDraw import Draw
 
     picture, labels = _resized(pixels, long_side), photo.labels
-    draw = Draw(picture)
+    clean, draw = picture.copy(), Draw(picture)
+    faces = [_frame(draw, face) for face in (*(labels.faces or ()), *found.faces)]
+    bibs_drawn = _marks(detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
+    faces_drawn = _marks(detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
     _draw_links(draw, labels, found)
-    _draw_boxes(draw, detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
-    _draw_boxes(draw, detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
+    _outline(draw, bibs_drawn)
+    for face in faces:
+        picture.paste(clean.crop(face), face)
+    _outline(draw, faces_drawn)
+    _write(draw, [*faces_drawn, *bibs_drawn], faces)
     if long_side == LONG_SIDE:
         picture = _with_legend(picture, f"{photo.name}   {LEGEND}")
     return _encoded(picture)
@@ -138,26 +146,36 @@ def _font(size: int) -> FreeTypeFont:
     return font
 
 
-def _draw_boxes(
-    draw: ImageDraw,
-    outcome: Detection,
-    labels: Sequence[BibBox | FaceBox],
-    predictions: Sequence[BibBox | FaceBox],
-) -> None:
+@dataclass(frozen=True)
+class _Mark:
+    """A box that is drawn, in which colour, how thick, and what is written beside it."""
+
+    box: BibBox | FaceBox
+    colour: Colour
+    thickness: int
+    text: str
+
+
+def _marks(
+    outcome: Detection, labels: Sequence[BibBox | FaceBox], predictions: Sequence[BibBox | FaceBox]
+) -> list[_Mark]:
+    marks = []
     for row, label in enumerate(labels):
         found = outcome.matches.prediction_of[row]
         if not outcome.is_target[row]:
-            _box(draw, label, GREY, 1, label.scope)
+            marks.append(_Mark(label, GREY, 1, label.scope))
         elif found < 0:
-            _box(draw, label, RED, 5, f"MISSED {_name(label)}")
+            marks.append(_Mark(label, RED, 5, f"MISSED {_name(label)}"))
         else:
             read, expected = _name(predictions[found]), _name(label)
             wrong = isinstance(label, BibBox) and read != expected and is_complete(label.number)
-            _box(draw, label, RED if wrong else GREEN, 3, f"read {read}, is {expected}" if wrong else expected)
+            marks.append(_Mark(label, RED if wrong else GREEN, 3, f"read {read}, is {expected}" if wrong else expected))
     for row, prediction in enumerate(predictions if outcome.labeled.all() else ()):
         if not outcome.matches.matched[row]:
             word = "ignored" if outcome.ignored[row] else "FALSE"
-            _box(draw, prediction, GREY if outcome.ignored[row] else ORANGE, 3, f"{word} {_name(prediction)}")
+            colour = GREY if outcome.ignored[row] else ORANGE
+            marks.append(_Mark(prediction, colour, 3, f"{word} {_name(prediction)}"))
+    return marks
 
 
 def _name(box: BibBox | FaceBox) -> str:
@@ -178,14 +196,67 @@ def _centre(draw: ImageDraw, box: BibBox | FaceBox) -> tuple[float, float]:
     return (box.x + box.w / 2) * width, (box.y + box.h / 2) * height
 
 
-def _box(draw: ImageDraw, box: BibBox | FaceBox, colour: Colour, thickness: int, text: str) -> None:
+def _frame(draw: ImageDraw, box: BibBox | FaceBox) -> Rectangle:
+    """A box in pixels: left, top, right and bottom."""
     width, height = draw.im.size
-    left, top = round(box.x * width), round(box.y * height)
-    right, bottom = round((box.x + box.w) * width), round((box.y + box.h) * height)
-    border = thickness // 2  # half of the line lies outside of the box
-    draw.rectangle((left - border, top - border, right + border, bottom + border), outline=colour, width=thickness)
-    font = _font(14)
-    text_width, text_height = round(font.getlength(text)), 11
-    left, base = min(left, width - text_width), top - 4 if top - 4 > text_height else bottom + text_height + 4
-    draw.rectangle((left, base - text_height - 2, left + text_width, base + 4), fill=colour)
-    draw.text((left, base), text, WHITE, font, anchor="ls")
+    return (
+        round(box.x * width),
+        round(box.y * height),
+        round((box.x + box.w) * width),
+        round((box.y + box.h) * height),
+    )
+
+
+def _outline(draw: ImageDraw, marks: Sequence[_Mark]) -> None:
+    """Frames around boxes; all of the line lies outside of the box."""
+    for mark in marks:
+        left, top, right, bottom = _frame(draw, mark.box)
+        out = mark.thickness
+        draw.rectangle((left - out, top - out, right + out - 1, bottom + out - 1), outline=mark.colour, width=out)
+
+
+def _write(draw: ImageDraw, marks: Sequence[_Mark], faces: Sequence[Rectangle]) -> None:
+    font, written = _font(14), list[Rectangle]()
+    for mark in marks:
+        size = round(font.getlength(mark.text)), 17
+        left, top = _place(draw.im.size, _frame(draw, mark.box), size, mark.thickness, faces, written)
+        written.append((left, top, left + size[0], top + size[1]))
+        draw.rectangle((left, top, left + size[0] - 1, top + size[1] - 1), fill=mark.colour)
+        draw.text((left, top + 13), mark.text, WHITE, font, anchor="ls")
+
+
+def _place(
+    picture: tuple[int, int],
+    box: Rectangle,
+    size: tuple[int, int],
+    out: int,
+    faces: Sequence[Rectangle],
+    written: Sequence[Rectangle] = (),
+) -> tuple[int, int]:
+    """Where words stand beside a box: the first place inside of the picture that hides no face and no other words, or
+    the one that hides least: above the box, below it, at its right and left, and further away."""
+    (width, height), (left, top, right, bottom) = size, box
+    rows = (top - out - height, bottom + out, top, bottom - height)
+    columns = (left, right - width, right + out, left - out - width)
+    along = ((column, row) for row in rows[:2] for column in columns[:2])
+    beside = ((column, row) for column in columns[2:] for row in rows[2:])
+    beyond = ((column, row) for row in (rows[0] - height, rows[1] + height) for column in columns)
+
+    def hidden(place: tuple[int, int]) -> tuple[int, int]:
+        words = (*place, place[0] + width, place[1] + height)
+        return sum(_common(words, face) for face in faces), sum(_common(words, other) for other in written)
+
+    return min((_inside(picture, place, size) for place in (*along, *beside, *beyond)), key=hidden)
+
+
+def _inside(picture: tuple[int, int], place: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
+    """A place moved into the picture."""
+    x, y = (max(0, min(at, whole - own)) for at, whole, own in zip(place, picture, size, strict=True))
+    return x, y
+
+
+def _common(one: Rectangle, other: Rectangle) -> int:
+    """How many pixels two rectangles share."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return width * height if width > 0 and height > 0 else 0

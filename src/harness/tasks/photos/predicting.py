@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from harness.base.errors import PhotoError
+from harness.base.errors import PhotoError, WeightsError
 from harness.base.progress import track
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
@@ -23,7 +24,9 @@ from harness.types import PhotoLabels, PhotoPrediction
 class EvaluatedPhoto:
     """A photo with what the pipeline said about it, the seconds of what was computed and how often the cache helped.
     `size` is its width and height in pixels. `vectors` are those of its faces, where people are recognised; they are
-    kept nowhere but in the cache."""
+    kept nowhere but in the cache. `worker` is the process that looked at it, where that is not the run's own: its
+    seconds were measured there, beside other work. `asked` is a digest of all that was computed, or would have been
+    without the cache."""
 
     photo: ReferencePhoto
     prediction: PhotoPrediction
@@ -34,6 +37,8 @@ class EvaluatedPhoto:
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
     size: tuple[int, int] = (0, 0)
     vectors: FaceVectors | None = field(default=None, repr=False)
+    worker: str = ""
+    asked: bytes = b""
 
     @property
     def name(self) -> str:
@@ -60,6 +65,38 @@ class FailedPhoto:
     details: str = ""
 
 
+@dataclass(frozen=True)
+class Predictions:
+    """The photos that were evaluated and those that failed, in the order of the set; how many damaged entries of the
+    cache workers met; and who worked, in words, where it was not the run's own process."""
+
+    photos: tuple[EvaluatedPhoto, ...]
+    failed: tuple[FailedPhoto, ...]
+    repaired: int = 0
+    workers: str = ""
+
+
+class Executor(Protocol):
+    """The class behind a choice of `executor`: who runs the pipeline on the photos of a run. What is predicted does not
+    depend on it, and so neither does the key of the run."""
+
+    def predict(
+        self, pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None, quiet: bool
+    ) -> Predictions:
+        """What the pipeline says about the photos, each failing alone."""
+
+
+@dataclass(frozen=True)
+class LocalExecutor:
+    """This process, one photo after the other; the models use all cores by themselves."""
+
+    def predict(
+        self, pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None, quiet: bool
+    ) -> Predictions:
+        """What the pipeline says about the photos."""
+        return Predictions(*predict(pipeline, photos, cache, quiet))
+
+
 def predict(
     pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None, quiet: bool = False
 ) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
@@ -70,6 +107,8 @@ def predict(
             look = Look(opened.result(), cache)
             prediction = pipeline.predict(look)
             vectors = pipeline.embed(look, prediction.faces)
+        except WeightsError:  # a model that cannot be opened fails every photo
+            raise
         except PhotoError as error:
             failed.append(FailedPhoto(photo, str(error)))
         except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
@@ -78,7 +117,7 @@ def predict(
             )
         else:
             costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
-            evaluated.append(EvaluatedPhoto(photo, prediction, *costs, look.size, vectors))
+            evaluated.append(EvaluatedPhoto(photo, prediction, *costs, look.size, vectors, asked=look.asked))
     if cache:
         cache.prune()
     return tuple(evaluated), tuple(failed)

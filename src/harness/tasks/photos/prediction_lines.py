@@ -19,7 +19,7 @@ from collections.abc import Collection
 from typing import Annotated, Any, Literal, TypedDict
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from harness.base.checks import Positive, Share, cut_at_border, first_error
 from harness.base.documents import key_twice
@@ -65,6 +65,16 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+def _has_length(vector: list[float]) -> list[float]:
+    if not any(vector):
+        raise ValueError("all numbers are 0; expected a vector that has a length")
+    return vector
+
+
+#: A vector that faces are compared by.
+Embedding = Annotated[list[Finite], Field(min_length=1), AfterValidator(_has_length)]
+
+
 class _PredictedBox(_Part):
     x: Finite
     y: Finite
@@ -84,7 +94,7 @@ class PredictedFace(_PredictedBox):
     """A face, with its five landmarks and its embedding where the program has them."""
 
     landmarks: Landmarks | None = None
-    embedding: Annotated[list[Finite], Field(min_length=1)] | None = None
+    embedding: Embedding | None = None
 
 
 class Dropped(_Part):
@@ -102,8 +112,11 @@ class Dropped(_Part):
 
 
 class PredictionLine(_Part):
-    """One line. A photo is known by its name, by its hash, or by both."""
+    """One line. A photo is known by its name, by its hash, or by both. A line with `selfie`, the hash of one, has its
+    embedding and nothing else: null where no face can be searched with."""
 
+    selfie: Sha256 | None = None
+    embedding: Embedding | None = None
     photo: str | None = Field(default=None, min_length=1)
     sha256: Sha256 | None = None
     unit: Literal["share", "px"] = "share"
@@ -150,7 +163,11 @@ def parse_line(text: bytes) -> PredictionLine:
     # The parser takes the last of two keys. A colon may also stand in a name.
     if text.count(b":") != _keys(line) and (twice := key_twice(text)):
         raise LineError(twice)
-    if line.photo is None and line.sha256 is None:
+    if line.selfie is not None and line.model_fields_set != {"selfie", "embedding"}:
+        raise LineError("a line of a selfie has selfie, its sha256, and embedding, which may be null; expected no more")
+    if line.selfie is None and "embedding" in line.model_fields_set:
+        raise LineError("embedding: expected it in a face, or on a line with selfie")
+    if line.selfie is None and line.photo is None and line.sha256 is None:
         raise LineError("no photo; expected photo, the name of one, or its sha256")
     return line
 

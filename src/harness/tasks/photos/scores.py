@@ -262,8 +262,9 @@ def _declared_of(card: Declaration, figures: Mapping[str, float]) -> dict[str, f
 
 
 def timed(photos: Sequence[EvaluatedPhoto]) -> bool:
-    """Whether there are seconds, and every answer was computed in this run, so that they are those of this run."""
-    return any(photo.seconds for photo in photos) and not any(photo.hits for photo in photos)
+    """Whether there are seconds, and every answer was computed in this run and by its own process, so that they are
+    those of this run, and of all cores of one machine. Those of workers are not: each has a core, beside others."""
+    return any(photo.seconds for photo in photos) and not any(photo.hits or photo.worker for photo in photos)
 
 
 def speed(photos: Sequence[EvaluatedPhoto]) -> dict[str, float]:
@@ -281,17 +282,18 @@ def _precisions(photos: Sequence[EvaluatedPhoto]) -> tuple[dict[str, float], dic
     bibs = [photo for photo in photos if photo.labels.bibs is not None]
     faces = [photo for photo in photos if photo.labels.faces is not None]
     boxes = {
-        "bib/ap": (bibs, [_ap_photo(p.labels.bibs or (), p.prediction.bibs, bib_rules) for p in bibs]),
-        "face/ap": (faces, [_ap_photo(p.labels.faces or (), p.prediction.faces, face_rules) for p in faces]),
+        "bib/ap": (bibs, (_ap_photo(p.labels.bibs or (), p.prediction.bibs, bib_rules) for p in bibs)),
+        "face/ap": (faces, (_ap_photo(p.labels.faces or (), p.prediction.faces, face_rules) for p in faces)),
     }
     values, sureness = {}, {}
-    for metric, (labeled, batch) in boxes.items():
+    for metric, (labeled, batch) in boxes.items():  # one after the other: the boxes of a large set take memory
         known = [photo for photo in batch if photo is not None]
         card = average_precision(known)
-        if len(known) < len(batch) or card.ap is None:
+        if len(known) < len(labeled) or card.ap is None:
             continue
         items, groups = [photo.sha256 for photo in labeled], [photo.photo.group for photo in labeled]
         values[metric], sureness[metric] = card.ap, jackknife_precision(known, card, items, groups)["ap"]
+        del known
     return values, sureness
 
 

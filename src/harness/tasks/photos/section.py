@@ -9,8 +9,8 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.report.canvas import Picture, write_pictures
-from harness.report.html import Inlined, render
-from harness.runs.comparison import Comparison
+from harness.report.html import MOST_PICTURE_BYTES, Inlined, render
+from harness.runs.comparison import Changed
 from harness.runs.plan import Showing, Shown, Table
 from harness.runs.suspects import Suspect
 from harness.scoring import (
@@ -27,7 +27,7 @@ from harness.scoring.links import CAUSES
 from harness.scoring.numbers import expected_numbers, read_numbers
 from harness.scoring.speed import pipeline_seconds
 from harness.tasks.photos.figures import run_figures
-from harness.tasks.photos.gallery import MOST_CHANGED, MOST_SUSPECTS, ChangedPhoto, Gallery, make_gallery
+from harness.tasks.photos.gallery import MOST_SUSPECTS, Gallery, make_gallery
 from harness.tasks.photos.grid import write_grid
 from harness.tasks.photos.mistakes import ReadPhoto, mistakes
 from harness.tasks.photos.pictures import draw_photo, jpeg
@@ -36,6 +36,8 @@ from harness.tasks.photos.scores import Scores, timed
 from harness.types import BibBox, PhotoPrediction
 
 PICTURE_SIDE = 720
+#: How many of the worst photos are files of the run, whatever the report draws.
+WORST_FILES = 6
 #: Missed numbers that are listed in the report; `photos.json` has all.
 MOST_MISSED = 1000
 LEGEND = (
@@ -71,8 +73,11 @@ def show_photos(
 ) -> Shown:
     """Write pictures and figures into the folder, and make the photos' part of the report, `notes` first."""
     folder, comparison = showing.folder, showing.comparison
-    gallery = make_gallery(photos, scores.cards, comparison, suspects, thresholds, read_photo, scores.missed)
-    for rank, photo in enumerate((photo for photo in gallery.worst if photo.sha256 in gallery.shots), start=1):
+    gallery = make_gallery(
+        photos, scores.cards, comparison, suspects, thresholds, read_photo, scores.missed, showing.pictures
+    )
+    worst = [photo for photo in gallery.worst if photo.sha256 in gallery.shots]
+    for rank, photo in enumerate(worst[:WORST_FILES], start=1):
         picture = draw_photo(photo.photo, photo.prediction, gallery.shots[photo.sha256].whole, thresholds)
         (folder / f"worst_{rank}.jpg").write_bytes(picture)
     tags = write_grid(folder, gallery.mistakes, gallery.shots)
@@ -85,21 +90,20 @@ def show_photos(
     figures = run_figures(scores.behaviours, scores.slices, errors)
     write_pictures(folder, figures)
     left_out = max(0, len(suspects) - MOST_SUSPECTS)
-    return Shown(_html(photos, scores, cards, thresholds, comparison, gallery, figures, left_out, notes), tags)
+    drawn = _Drawn(photos, scores, thresholds, gallery, showing)
+    return Shown(_html(photos, scores, cards, drawn, figures, left_out, notes), tags)
 
 
 def _html(
     photos: Sequence[EvaluatedPhoto],
     scores: Scores,
     cards: Mapping[str, Counted],
-    thresholds: Thresholds,
-    comparison: Comparison | None,
-    gallery: Gallery,
+    drawn: _Drawn,
     figures: Sequence[Picture],
     suspects_left_out: int,
     notes: Sequence[str],
 ) -> str:
-    drawn = _Drawn(photos, scores, thresholds, comparison, gallery)
+    gallery = drawn.gallery
     numbers = cards.get(NumberScorecard.DECLARED.name)
     missed = [(photo.name, each) for photo in photos for each in scores.missed.get(photo.sha256, ())]
     links = cards.get(LinkScorecard.DECLARED.name)
@@ -107,7 +111,7 @@ def _html(
         "photos.html",
         legend=LEGEND,
         notes=notes,
-        compared=comparison is not None,
+        compared=drawn.showing.comparison is not None,
         broken=list(drawn.changed(gallery.broken)),
         fixed=list(drawn.changed(gallery.fixed)),
         worst=[drawn.worst(photo) for photo in gallery.worst],
@@ -131,13 +135,21 @@ class _Drawn:
         photos: Sequence[EvaluatedPhoto],
         scores: Scores,
         thresholds: Thresholds,
-        comparison: Comparison | None,
         gallery: Gallery,
+        showing: Showing,
     ) -> None:
-        self.thresholds, self.missed = thresholds, scores.missed
+        self.thresholds, self.missed, self.showing = thresholds, scores.missed, showing
         self.photos = {photo.sha256: photo for photo in photos}
-        self.before = comparison.base.predictions() if comparison else {}
-        self.gallery, self.inlined = gallery, Inlined()
+        self.before = showing.comparison.base.predictions() if showing.comparison else {}
+        self.gallery = gallery
+        # A page stays below 10 MB, unless more pictures are asked for than it has by itself.
+        self.inlined = Inlined(MOST_PICTURE_BYTES * max(showing.pictures, WORST_FILES) // WORST_FILES)
+
+    def told(self, photo: EvaluatedPhoto, line: str, words: str) -> dict[str, Any]:
+        """The caption of a photo: a line, all of it where that says more, and the address of its page if it has one."""
+        pages = self.showing.photo_pages
+        page = f"{pages}{photo.sha256}" if pages else None
+        return {"name": photo.name, "line": line, "words": words if words != line else "", "page": page}
 
     def photo(self, photo: EvaluatedPhoto, found: PhotoPrediction) -> str | None:
         shots = self.gallery.shots
@@ -148,17 +160,21 @@ class _Drawn:
         )
 
     def worst(self, photo: EvaluatedPhoto) -> dict[str, Any]:
-        wrong = [mistake.told for mistake in mistakes([photo], self.thresholds, self.missed)]
-        words = ", ".join(wrong) or "links are wrong"
-        return {"name": photo.name, "words": words, "after": self.photo(photo, photo.prediction)}
+        wrong = list(mistakes([photo], self.thresholds, self.missed))
+        kinds = Counter(mistake.kind for mistake in wrong)
+        line = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kinds.items()) or "links are wrong"
+        words = ", ".join(mistake.told for mistake in wrong)
+        return self.told(photo, line, words or line) | {"after": self.photo(photo, photo.prediction)}
 
-    def changed(self, photos: Iterable[ChangedPhoto]) -> Iterator[dict[str, Any]]:
+    def changed(self, photos: Iterable[Changed]) -> Iterator[dict[str, Any]]:
         for place, changes in enumerate(photos):
             photo = self.photos[changes[0].id]
-            before = self.photo(photo, self.before[photo.sha256]) if place < MOST_CHANGED else None
+            before = self.photo(photo, self.before[photo.sha256]) if place < self.showing.pictures else None
             after = self.photo(photo, photo.prediction) if before else None
-            words = "; ".join(change.words() for change in changes)
-            yield {"name": photo.name, "words": words, "before": before if after else None, "after": after}
+            line, words = (
+                "; ".join(texts) for texts in ([each.counts() for each in changes], [each.words() for each in changes])
+            )
+            yield self.told(photo, line, words) | {"before": before if after else None, "after": after}
 
     def suspects(self) -> Iterator[dict[str, Any]]:
         for item in self.gallery.suspects:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
+from harness.base.code import UNKEYED
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import CacheConfig, StageCache
+from harness.pipeline.identity.recognising import Recogniser
 from harness.references.photos import OpenedPhoto, read_photo
 from harness.references.sets import ReferenceSet
-from harness.runs.archive import PHOTOS, FailedItem, Item, PhotoDetail, TaskData, TaskRun, item_rows
+from harness.runs.archive import PHOTOS, TaskData, TaskRun
+from harness.runs.items import FailedItem, Item, PhotoDetail, item_rows
 from harness.runs.looks import Holdout
-from harness.runs.plan import MEASURED_TAG, REPAIRED, Show, Showing, Shown, TaskResult
+from harness.runs.plan import CACHED_PHOTOS, REPAIRED, WORKERS_TAG, Show, Showing, Shown, TaskResult
 from harness.runs.suspects import predictions_of, suspects_among, witnesses_of
+from harness.runs.tags import MEASURED_TAG
 from harness.scoring import Declaration
 from harness.scoring.numbers import expected_numbers, read_numbers
 from harness.scoring.speed import pipeline_seconds, stage_seconds
 from harness.tasks.photos import evidence
 from harness.tasks.photos.audit import audit
-from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto, predict
+from harness.tasks.photos.predicting import EvaluatedPhoto, Executor, FailedPhoto, LocalExecutor, Predictions
 from harness.tasks.photos.scores import PhotoScoring, Scores, card_keys, declared, score, timed
 from harness.tasks.photos.section import photo_table, show_photos
 from harness.tasks.photos.timing import timing_pass
@@ -127,7 +131,8 @@ class PhotosTask(ReferencePhotosTask):
     """The pipeline on the photos of a reference set."""
 
     pipeline: Pipeline
-    cache: CacheConfig
+    cache: CacheConfig = field(metadata=UNKEYED)
+    executor: Executor = field(default=LocalExecutor(), metadata=UNKEYED)
 
     @property
     def made_by(self) -> evidence.MadeBy:
@@ -148,17 +153,23 @@ class PhotosTask(ReferencePhotosTask):
         return {"model.licences": ", ".join(sorted({model.licence for model in self.pipeline.models})), **models}
 
     def load(self) -> None:
-        """Open the models."""
+        """Check the models; each is opened when the first photo needs it."""
         self.pipeline.load()
+
+    @property
+    def recogniser(self) -> Recogniser | None:
+        """What compares faces, where anything does."""
+        return self.pipeline.identity
 
     def predicted(self, quiet: bool = True) -> Predicted:
         """What the pipeline says about the photos. It is run once, whoever asks: the task of identity does, too."""
         if not self._predicted:
-            self._predicted.append(predict(self.pipeline, self.references.photos, self.opened_cache, quiet))
-        return self._predicted[0]
+            references, cache = self.references, self.opened_cache
+            self._predicted.append(self.executor.predict(self.pipeline, references.photos, cache, quiet))
+        return self._predicted[0].photos, self._predicted[0].failed
 
     @cached_property
-    def _predicted(self) -> list[Predicted]:
+    def _predicted(self) -> list[Predictions]:
         return []
 
     @cached_property
@@ -171,14 +182,15 @@ class PhotosTask(ReferencePhotosTask):
         photos, failed = self.predicted(quiet)
         traced = any(photo.prediction.dropped for photo in photos)  # a reader that tells one text tells them all
         result, cache = self.scored(folder, (photos, failed), traced=traced), self.opened_cache
-        if cache is None:
-            return result
-        if cache.repaired:
-            result = replace(result, metrics={**result.metrics, REPAIRED: cache.repaired})
-        if timed(photos):
+        (predictions,) = self._predicted
+        if predictions.workers:
+            result = replace(result, tags={**result.tags, WORKERS_TAG: predictions.workers})
+        if repaired := predictions.repaired + (cache.repaired if cache else 0):
+            result = replace(result, metrics={**result.metrics, REPAIRED: repaired})
+        if timed(photos) or (cache is None and not predictions.workers):
             return result
         cached = self.cache.audit and any(photo.hits for photo in photos)
-        check = partial(audit, self.pipeline, photos, cache, self.cache.audit) if cached else None
+        check = partial(audit, self.pipeline, photos, cache, self.cache.audit) if cache and cached else None
         return replace(result, timing=timing_pass(self.pipeline, photos), audit=check)
 
 
@@ -243,6 +255,8 @@ def _costs(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto]) -> d
         costs |= {stage_seconds(stage): total for stage, total in _sum(item.seconds for item in photos).items()}
     costs |= {f"cache/{stage}_hits": total for stage, total in _sum(item.hits for item in photos).items()}
     costs |= {f"cache/{stage}_misses": total for stage, total in _sum(item.misses for item in photos).items()}
+    if cached := sum(bool(item.hits) and not item.misses for item in photos):
+        costs[CACHED_PHOTOS] = cached
     return costs | {"count/evaluated": len(photos), "count/failed": len(failed)}
 
 

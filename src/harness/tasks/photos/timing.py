@@ -16,7 +16,6 @@ from statistics import fmean, median
 
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import key_of
-from harness.pipeline.looks import seeing_identity, whole_identity
 from harness.references.sets import ReferencePhoto
 from harness.runs.plan import TimingPass
 from harness.scoring.speed import CPU_SECONDS, PHOTOS_PER_SECOND, SECONDS, pipeline_seconds, stage_seconds
@@ -27,14 +26,13 @@ ROUNDS = 3
 
 
 def timing_pass(pipeline: Pipeline, photos: Sequence[EvaluatedPhoto]) -> TimingPass:
-    """How to measure the pipeline on these photos. Links cost next to nothing and are not timed, so that they are not
-    part of the key either: a sweep over their geometry measures once."""
+    """How to measure the pipeline on these photos. What is timed is what stages compute, and that is what they were
+    asked: so the key is made of the questions, and a sweep over values that lead to the same ones (links, thresholds of
+    readings, rules for numbers) measures once."""
+    asked = {item.sha256: item.asked.hex() for item in photos}
     sample = sampled([item.photo for item in photos])
-    stages = [whole_identity(pipeline.bib), whole_identity(pipeline.face)]
-    if pipeline.identity:  # how vectors are searched and grouped afterwards takes none of these seconds
-        stages += [seeing_identity(pipeline.identity), str(pipeline.identity.least_height)]
     return TimingPass(
-        key=key_of(stages, [photo.sha256 for photo in sample], len(photos), machine()),
+        key=key_of([[photo.sha256, asked[photo.sha256]] for photo in sample], len(photos), machine()),
         words=f"timing pass: {len(sample)} photo{'' if len(sample) == 1 else 's'}, {ROUNDS} times",
         measure=lambda: measure(pipeline, sample, len(photos)),
     )

@@ -10,12 +10,14 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.base.errors import TableError
+from harness.scoring.grids import Cell, Grid
 from harness.scoring.table_structure import ComparisonResult
-from harness.tasks.tables.diffs import cell_diffs
+from harness.tasks.tables.diffs import Diff, Status, cell_diffs
 from harness.tasks.tables.evaluation import Attempt, TableEvaluation
 from harness.tasks.tables.files import Extraction, GroundTruthTable
 
@@ -66,6 +68,74 @@ def write_debug_db(path: Path, evaluation: TableEvaluation, unmatched: Iterable[
         for item in unmatched:
             _insert(database, "unmatched_extractions", {"method": item.method, "page": item.page, **_texts(item)})
         database.commit()
+
+
+@dataclass(frozen=True)
+class KeptAttempt:
+    """What a method made of a table, as a run keeps it. `score` is the fuzzy F1 in per cent; `extracted` is None where
+    nothing was extracted, or where the method `failed`, which says why."""
+
+    method: str
+    score: float
+    chosen: bool
+    failed: str
+    truth: Grid
+    extracted: Grid | None
+    diffs: tuple[Diff, ...]
+
+
+@dataclass(frozen=True)
+class KeptTable:
+    """A table of a run with every method's attempt. `failed` says why it could not be evaluated."""
+
+    id: str
+    caption: str
+    place: str
+    failed: str
+    attempts: tuple[KeptAttempt, ...]
+
+
+def read_table(path: Path, table_id: str) -> KeptTable | None:
+    """One table from the database of a run; None where it has no such table. Raises a TableError that names the
+    file."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            database.row_factory = sqlite3.Row
+            row = database.execute("SELECT * FROM ground_truth_tables WHERE table_id = ?", (table_id,)).fetchone()
+            if row is None:
+                return None
+            found = database.execute("SELECT * FROM method_results WHERE table_id = ? ORDER BY rowid", (table_id,))
+            truth = _grid(row)
+            attempts = tuple(_kept(database, table_id, truth, each) for each in found.fetchall())
+    except (sqlite3.Error, ValueError, KeyError, IndexError) as error:
+        raise TableError(f"{path}: cannot be read as the tables of a run: {error}") from error
+    place = ", ".join(filter(None, (row["pdf"], f"page {row['page']}" if row["page"] is not None else "")))
+    return KeptTable(table_id, row["caption"] or "", place, row["failed"] or "", attempts)
+
+
+def _kept(database: sqlite3.Connection, table_id: str, truth: Grid, row: sqlite3.Row) -> KeptAttempt:
+    kept = database.execute(
+        "SELECT * FROM cell_diffs WHERE table_id = ? AND method = ? ORDER BY rowid", (table_id, row["method"])
+    )
+    return KeptAttempt(
+        method=row["method"],
+        score=row["quality_score"],
+        chosen=bool(row["chosen"]),
+        failed=row["failed"] or "",
+        truth=truth,
+        extracted=_grid(row) if row["extracted"] else None,
+        diffs=tuple(_diff(each) for each in kept.fetchall()),
+    )
+
+
+def _grid(row: sqlite3.Row) -> Grid:
+    return Grid.of(row["table_id"], json.loads(row["headers_json"]), json.loads(row["rows_json"]))
+
+
+def _diff(row: sqlite3.Row) -> Diff:
+    truth = None if row["gt_row"] is None else Cell(row["gt_row"], row["gt_column"], row["expected"])
+    found = None if row["ext_row"] is None else Cell(row["ext_row"], row["ext_column"], row["actual"])
+    return Diff(Status(row["status"]), row["score"], truth, found)
 
 
 def create_schema(database: sqlite3.Connection) -> None:

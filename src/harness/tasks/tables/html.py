@@ -189,14 +189,20 @@ def _attempt(attempt: Attempt) -> str:
         f"cells: {found}; comparable cells in their place: {in_place}; {_shape('truth', result.gt_shape)}, "
         f"{_shape('extracted', result.ext_shape)}."
     )
-    truth = _grid("Ground truth", attempt.table.grid, {_key(d.gt): d for d in diffs if d.gt}, show_other=True)
-    found_grid = _grid("Extracted", attempt.extraction.grid, {_key(d.ext): d for d in diffs if d.ext}, show_other=False)
-    return f'{title}<p class="note">{facts}</p><div class="grids">{truth}{found_grid}</div>'
+    return f'{title}<p class="note">{facts}</p>{grids(attempt.table.grid, attempt.extraction.grid, diffs)}'
+
+
+def grids(truth: Grid, extracted: Grid, diffs: Sequence[Diff]) -> str:
+    """Both tables side by side, each cell with what became of it."""
+    left = _grid("Ground truth", truth, {_key(diff.gt): diff for diff in diffs if diff.gt}, show_other=True)
+    right = _grid("Extracted", extracted, {_key(diff.ext): diff for diff in diffs if diff.ext}, show_other=False)
+    return f'<div class="grids">{left}{right}</div>'
 
 
 def _grid(title: str, grid: Grid, diffs: Mapping[tuple[int, int], Diff], *, show_other: bool) -> str:
     rows = "".join(_rows(grid, diffs, show_other))
-    return f'<div><p><strong>{title}</strong></p><div class="scroll"><table>{rows}</table></div></div>'
+    scroll = f'<div class="scroll" tabindex="0" role="group" aria-label="{title}"><table>{rows}</table></div>'
+    return f"<div><p><strong>{title}</strong></p>{scroll}</div>"
 
 
 def _rows(grid: Grid, diffs: Mapping[tuple[int, int], Diff], show_other: bool) -> Iterator[str]:

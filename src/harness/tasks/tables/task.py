@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from harness.base.errors import ConfigError
 from harness.base.extras import need
-from harness.runs.archive import FailedItem, Item, TaskData, TaskRun, item_rows
+from harness.runs.archive import TaskData, TaskRun
+from harness.runs.items import FailedItem, Item, item_rows
 from harness.runs.plan import Shown, TaskResult
 from harness.scoring import Declaration, ItemCounts
 from harness.tasks import Overlap

@@ -41,7 +41,7 @@ export class Stage {
   /** @param {any} photo @param {boolean} keepView */
   show(photo, keepView = false) {
     this.size = { width: photo.width, height: photo.height };
-    const source = `/photos/${photo.sha256}/`;
+    const source = photo.source ?? `/photos/${photo.sha256}/`;
     const { root } = this;
     if (this.source !== source) {
       this.source = source;

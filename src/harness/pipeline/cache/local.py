@@ -1,31 +1,20 @@
-"""What a stage saw in a photo, kept by content: a sweep pays only for what a parameter changes.
+"""The stage cache of this machine: one SQLite file.
 
-The key of an entry covers the photo's hash and everything that the stage's answer depends on: its configuration, the
-digests of its models, its code and the versions of the packages it runs on. So an entry is never stale, and there is
-nothing to invalidate. Each entry carries a checksum; one that fails it counts as absent, is computed anew and replaced.
-
-A value is JSON, or an array of numbers, which is kept as bytes: text would make it four times as large.
-
-The store is one SQLite file: any number of processes may use it at once, and one that is killed leaves no half entry.
-When it outgrows its limit, the entries that were used least lately go. A cache that cannot be used fails nobody: it is
-bypassed, with one warning.
+Any number of processes may use it at once, and one that is killed leaves no half entry. When it outgrows its limit, the
+entries that were used least lately go.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import Field
 
 from harness.base.cache import cache_dir
@@ -33,6 +22,7 @@ from harness.base.checks import Share
 from harness.base.errors import HarnessError
 from harness.base.progress import warn
 from harness.base.texts import COMMAND
+from harness.pipeline.cache.values import Entry, checked, checksum, encoded
 
 FILE = "answers.sqlite"
 #: What SQLite keeps beside a database, and the database of versions that had no checksums, which nothing reads.
@@ -48,8 +38,6 @@ CREATE TABLE IF NOT EXISTS photos (key TEXT PRIMARY KEY, photo TEXT NOT NULL) WI
 CREATE INDEX IF NOT EXISTS photos_photo ON photos (photo);
 CREATE TRIGGER IF NOT EXISTS photos_follow AFTER DELETE ON answers BEGIN DELETE FROM photos WHERE key = OLD.key; END;
 """
-#: What an array in NumPy's own format begins with; no JSON does.
-_ARRAY = b"\x93NUMPY"
 _PATIENCE_SECONDS = 60
 #: When the limit is passed, the cache is emptied down to this share of it, so that not every write has to prune.
 _PRUNE_TO = 0.9
@@ -59,63 +47,12 @@ _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A stage's answer and the seconds that it took."""
-
-    value: Any
-    seconds: float
-
-
-@dataclass(frozen=True)
 class StageUse:
     """How much of the cache one stage takes up."""
 
     entries: int
     bytes: int
     seconds: float
-
-
-def key_of(*parts: object) -> str:
-    """A digest over parts; what JSON does not know, such as a path, counts as it is written in Python."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=repr).encode()).hexdigest()
-
-
-def encoded(value: Any) -> bytes:
-    """A value as it is kept: JSON, or an array in NumPy's format."""
-    if not isinstance(value, np.ndarray):
-        return json.dumps(value, separators=(",", ":")).encode()
-    file = io.BytesIO()
-    np.save(file, value, allow_pickle=False)
-    return file.getvalue()
-
-
-def decoded(content: bytes) -> Any:
-    """The value that was encoded. Raises ValueError where the content is neither."""
-    return np.load(io.BytesIO(content), allow_pickle=False) if content.startswith(_ARRAY) else json.loads(content)
-
-
-def checksum(key: str, stage: bytes, value: bytes, seconds: float) -> bytes:
-    """What an entry has to show for itself. The parts are counted, so that none can run over into the next."""
-    total = hashlib.sha256()
-    for part in (key.encode(), stage, value, seconds.hex().encode()):
-        total.update(len(part).to_bytes(8) + part)
-    return total.digest()
-
-
-@dataclass(frozen=True)
-class CacheConfig:
-    """Whether stage outputs are kept, where (the cache folder if `folder` is not set) and up to how many megabytes;
-    and which share of the photos whose answers came from there is computed anew after a run, as an audit."""
-
-    enabled: bool
-    folder: str | None
-    limit_mb: Annotated[int, Field(ge=1)]
-    audit: Share = 0.01
-
-    def open(self) -> StageCache | None:
-        """The cache, or None where it is switched off."""
-        folder = Path(self.folder) if self.folder else cache_dir() / "stages"
-        return StageCache(folder, self.limit_mb * 1_000_000) if self.enabled else None
 
 
 @dataclass
@@ -140,13 +77,24 @@ class StageCache:
     limit_bytes: int
     _health: _Health = field(default_factory=_Health, compare=False, repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process: the same place, opened anew."""
+        values = {item.name: getattr(self, item.name) for item in fields(self) if not item.name.startswith("_")}
+        return _reopened, (type(self), {**values, "folder": self.folder.absolute()})
+
+    @property
+    def where(self) -> str:
+        """Where it is, in words."""
+        return str(self.folder)
+
     @property
     def repaired(self) -> int:
         """How many damaged entries were met, each of which has to be computed anew."""
         return self._health.repaired
 
-    def get(self, key: str) -> Entry | None:
-        """The entry of a key, or None where there is none, or none that is whole."""
+    def get(self, key: str, stage: str = "", photo: str = "") -> Entry | None:  # noqa: ARG002 - `shared` asks for more
+        """The entry of a key, or None where there is none, or none that is whole. `stage` and `photo` are those that it
+        was put with."""
         row = None
         if self._health.readable:
             with self._bypassed(reading=True):
@@ -156,7 +104,7 @@ class StageCache:
         if row is None:
             return None
         *content, used = row
-        entry = _checked(key, *content)
+        entry = checked(key, *content)
         if entry is None:
             self._health.repaired += 1
         # Good enough to tell old from new, without a write for every read. A damaged time is none.
@@ -174,7 +122,7 @@ class StageCache:
             self._write("INSERT OR REPLACE INTO photos VALUES (?, ?)", (key, photo))
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def drop(self, key: str) -> None:
+    def drop(self, key: str, photo: str = "") -> None:  # noqa: ARG002 - as in `get`
         """Forget an entry."""
         self._write("DELETE FROM answers WHERE key = ?", (key,))
 
@@ -313,16 +261,24 @@ class StageCache:
         return None
 
 
-def _checked(key: str, stage: Any, value: Any, seconds: Any, proof: Any) -> Entry | None:
-    """The entry, where it is what was written. Whatever is damaged may have another type as well."""
-    if not (isinstance(stage, bytes) and isinstance(value, bytes) and isinstance(seconds, float)):
-        return None
-    if checksum(key, stage, value, seconds) != proof:
-        return None
-    try:
-        return Entry(decoded(value), seconds)
-    except ValueError:
-        return None
+@dataclass(frozen=True)
+class CacheConfig:
+    """Whether stage outputs are kept, where (the cache folder if `folder` is not set) and up to how many megabytes;
+    and which share of the photos whose answers came from there is computed anew after a run, as an audit."""
+
+    enabled: bool
+    folder: str | None
+    limit_mb: Annotated[int, Field(ge=1)]
+    audit: Share = 0.01
+
+    def open(self) -> StageCache | None:
+        """The cache, or None where it is switched off."""
+        folder = Path(self.folder) if self.folder else cache_dir() / "stages"
+        return StageCache(folder, self.limit_mb * 1_000_000) if self.enabled else None
+
+
+def _reopened(kind: type[StageCache], values: dict[str, Any]) -> StageCache:
+    return kind(**values)
 
 
 def _prune(database: sqlite3.Connection, limit_bytes: int) -> int:

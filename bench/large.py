@@ -1,0 +1,191 @@
+"""What a run of 20,000 photos costs beyond its pipeline: seconds a photo, and memory.
+
+The photos are tiny and real, each with three bibs and three faces, of 1,000 runners; the stages answer from the pixels
+in microseconds. Overhead is the processor time of the whole command, `harness` with its report, less that of finding
+and linking. It is told as a share of 1 ms a photo, and memory as a share of 600 MB; beside them stands the same run on
+a fourth of the photos, so that whatever grows faster than the photos is seen.
+
+    scripts/bench large
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+from unittest.mock import patch
+
+import numpy as np
+from PIL import Image as Pictures
+
+from bench.measure import row, show
+from harness.pipeline.looks import Image, Look
+from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, write_file
+from harness.types import BibBox, FaceBox
+
+PHOTOS, PEOPLE, BOXES = 20_000, 1_000, 3
+MILLISECOND, MEGABYTES, GROWTH = 1e-3, 600.0, 5.0
+SIDE = 8
+#: Where the boxes of a photo are: bibs below, faces above.
+_COLUMNS = (0.1, 0.4, 0.7)
+
+
+@dataclass(frozen=True)
+class Stub:
+    """A stage that finds what the pixels of a made photo say. One in fifty is missed, one in fifty is wrong."""
+
+    CHEAP: ClassVar = frozenset[str]()
+
+    @property
+    def models(self) -> tuple[()]:
+        """None."""
+        return ()
+
+    def load(self) -> None:
+        """Nothing to open."""
+
+    @staticmethod
+    def see(image: Image) -> list[int]:
+        """The runners that the photo was made with."""
+        return [int(image[0, n, 0]) * 256 + int(image[0, n, 1]) for n in range(BOXES)]
+
+
+@dataclass(frozen=True)
+class StubFaces(Stub):
+    """Faces in a row."""
+
+    def detect(self, look: Look) -> tuple[FaceBox, ...]:
+        """Those that are not missed."""
+        seen = look.see("face", self, None, self.see)
+        return tuple(
+            FaceBox(x=x, y=0.1, w=0.2, h=0.2, score=0.5 + who % 50 / 100)
+            for x, who in zip(_COLUMNS, seen, strict=True)
+            if who % 50 != 1
+        )
+
+
+@dataclass(frozen=True)
+class StubBibs(Stub):
+    """Bibs below them."""
+
+    def read(self, look: Look, faces: tuple[FaceBox, ...]) -> tuple[BibBox, ...]:  # noqa: ARG002 - a stage's interface
+        """Those that are not missed, with their numbers."""
+        seen = look.see("text", self, None, self.see)
+        return tuple(
+            BibBox(x=x, y=0.5, w=0.2, h=0.2, score=0.5 + who % 47 / 100, number=str(who + (who % 50 == 2)))
+            for x, who in zip(_COLUMNS, seen, strict=True)
+            if who % 50 != 3
+        )
+
+
+def make_set(root: Path, photos: int) -> None:
+    """Write a set of so many photos."""
+    rng = random.Random(0)
+    (root / "photos").mkdir(parents=True)
+    index, bibs, faces, links = {}, {}, {}, {}
+    for number in range(photos):
+        people = rng.sample(range(1, PEOPLE + 1), BOXES)
+        picture = np.zeros((SIDE, SIDE, 3), dtype=np.uint8)
+        picture[0, :BOXES, 0], picture[0, :BOXES, 1] = [who // 256 for who in people], [who % 256 for who in people]
+        picture[1, :4, 0] = [number >> shift & 255 for shift in (24, 16, 8, 0)]
+        content = io.BytesIO()
+        Pictures.fromarray(picture[:, :, ::-1]).save(content, "PNG", compress_level=1)
+        name = hashlib.sha256(content.getvalue()).hexdigest()
+        (root / "photos" / f"{name}.png").write_bytes(content.getvalue())
+        index[name] = {"width": SIDE, "height": SIDE, "bytes": len(content.getvalue()), "split": "iteration"}
+        index[name] |= {"names": [f"DSC_{number}.png"], "added_at": "2026-01-01T00:00:00Z"}
+        bibs[name] = {
+            "labeled": True,
+            "boxes": [_box(x, 0.5, number=str(who)) for x, who in zip(_COLUMNS, people, strict=True)],
+        }
+        faces[name] = {"labeled": True, "boxes": [_box(x, 0.1) for x in _COLUMNS]}
+        links[name] = [(n, n) for n in range(BOXES)]
+    write_file(root, PhotoIndex.model_validate({"photos": index}))
+    write_file(root, BibGroundTruth.model_validate({"photos": bibs}))
+    write_file(root, FaceGroundTruth.model_validate({"photos": faces}))
+    write_file(root, BibFaceLinks.model_validate({"photos": links}))
+
+
+def _box(x: float, y: float, **more: Any) -> dict[str, Any]:
+    return {"x": x, "y": y, "w": 0.2, "h": 0.2, **more}
+
+
+def make_conf(folder: Path) -> None:
+    """Choices of the stages above."""
+    for group, name in (("face", "StubFaces"), ("bib", "StubBibs")):
+        (folder / group).mkdir(parents=True)
+        (folder / group / "stub.yaml").write_text(f"_target_: bench.large.{name}\n")
+
+
+def measure() -> list[dict[str, Any]]:
+    """Two runs of each size: one whose answers have to be found, and one that finds them in the cache."""
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_conf(folder / "conf")
+        for photos in (PHOTOS // 4, PHOTOS):
+            make_set(folder / str(photos), photos)
+        fewer, many = (run(folder, photos) for photos in (PHOTOS // 4, PHOTOS))
+    limit = PHOTOS * MILLISECOND
+    rows.append(row(f"overhead of {PHOTOS:,} photos", many["overhead"], "1 ms a photo", limit, 1.0))
+    rows.append({**row(f"memory of {PHOTOS:,} photos", many["megabytes"], "limit", MEGABYTES, 1.0), "unit": "M"})
+    grown = fewer["overhead"] * GROWTH
+    rows.append(row(f"overhead of {PHOTOS:,} photos", many["overhead"], f"{GROWTH:g} x that of a fourth", grown, 1.0))
+    return rows
+
+
+def run(folder: Path, photos: int) -> dict[str, float]:
+    """One run in a process of its own: overhead, memory and bytes in the store."""
+    home = Path(__file__).parents[1]
+    environment = os.environ | {"HARNESS_CACHE": str(folder / "cache"), "PYTHONPATH": str(home)}
+    command = [sys.executable, "-m", "bench.large", "child", str(folder), str(photos)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment, cwd=folder)
+    told: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def _child(folder: Path, photos: int) -> dict[str, float]:
+    from harness.__main__ import run as harness
+    from harness.tasks.photos import predicting
+
+    inside, find = [0.0], predicting.predict
+
+    def predict(*arguments: Any) -> Any:
+        start = time.process_time()
+        try:
+            return find(*arguments)
+        finally:
+            inside[0] += time.process_time() - start
+
+    overrides = [f"--config-dir={folder / 'conf'}", "preset=plain", "face=stub", "bib=stub", "references=staging"]
+    overrides += [f"references.root={folder / str(photos)}", "references.groups=photo", "cache.audit=0"]
+    start = time.process_time()
+    with patch.object(predicting, "predict", predict):
+        code = harness(overrides)
+    total = time.process_time() - start
+    assert code == 0, f"the run ended with {code}"
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    kept = sum(path.stat().st_size for path in (folder / "mlruns" / "artifacts").rglob("*") if path.is_file())
+    return {
+        "total": total,
+        "pipeline": inside[0],
+        "overhead": total - inside[0],
+        "megabytes": int(peak.split()[1]) / 1024,
+        "kept_megabytes": kept / 1e6,
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["child"]:
+        print(json.dumps(_child(Path(sys.argv[2]), int(sys.argv[3]))))
+    else:
+        show(measure())

@@ -1,0 +1,144 @@
+"""The addresses of MLflow's pages, and the formats in which its pages keep what they show.
+
+None of these formats is documented by MLflow: they were read off its pages (3.17), and all of them are kept here. Where
+MLflow changes one, its pages still open, and show what they show by themselves; `tests/tracking/test_pages.py` has a
+test for each.
+
+- An address below `#/` takes `workflowType=machine_learning`, without which the pages for language models open.
+- `searchFilter`, `orderByKey` and `orderByAsc` in an address filter and sort the runs; where one of them is there, a
+  shared view is not loaded, so that a view brings its own.
+- A shared view is a tag of the experiment, `mlflow.sharedViewState.<key>`, that `viewStateShareKey=<key>` names: JSON
+  or, as here, `deflate;` and the compressed JSON in base64. It has no say in which runs are pinned.
+- Columns of the table are known as ``metrics.`number/f1` `` and ``tags.`verdict` ``. `columnOrder` and `columnWidths`
+  apply to those that are shown, the name and the time of a run included.
+- The compare page draws the first metric that all its runs have, in the order in which the first run has logged them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+_MODE = "workflowType=machine_learning"
+#: More than this MLflow refuses to keep in a tag of an experiment.
+MOST_OF_A_VIEW = 20_000
+#: The columns that are always there, with a width that leaves room for others.
+_FIXED = {"attributes.`Run Name`": 215, "runDateAndNestInfo": 132}
+_RUNS_SHOWN = 20
+
+
+def runs_page(experiment: str, search: str = "", chart: bool = False, view: str = "") -> str:
+    """The address of the runs page in MLflow's UI, below the server's own; a shared `view` brings its own search."""
+    mode = "&compareRunsMode=CHART" if chart else ""
+    shared = f"&viewStateShareKey={view}" if view else ""
+    filtered = f"&searchFilter={quote(search)}" if search else ""
+    return f"#/experiments/{experiment}/runs?{_MODE}{mode}{shared}{filtered}"
+
+
+def run_page(experiment: str, run_id: str) -> str:
+    """The address of one run in MLflow's UI."""
+    return f"#/experiments/{experiment}/runs/{run_id}?{_MODE}"
+
+
+def compare_page(experiment: str, run_ids: Sequence[str]) -> str:
+    """The address of MLflow's compare page with these runs, the first of which says what is drawn first."""
+    runs, experiments = (quote(json.dumps(list(ids), separators=(",", ":"))) for ids in (run_ids, [experiment]))
+    return f"#/compare-runs?runs={runs}&experiments={experiments}&{_MODE}"
+
+
+def sweep_filter(sweep_id: str) -> str:
+    """What MLflow's search finds the jobs of a sweep by; a job that is reused belongs to several."""
+    return f"tags.sweep_id LIKE '%{sweep_id}%'"
+
+
+def ids_filter(run_ids: Sequence[str]) -> str:
+    """What MLflow's search finds these very runs by."""
+    return f"attributes.run_id IN ({', '.join(repr(run_id) for run_id in run_ids)})"
+
+
+def metric_column(metric: str) -> str:
+    """What the table of runs knows a metric by."""
+    return f"metrics.`{metric}`"
+
+
+def tag_column(tag: str) -> str:
+    """What the table of runs knows a tag by, in a column and to sort by."""
+    return f"tags.`{tag}`"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A row of charts under a title: bars, lines over steps, or images with a slider, one for each key."""
+
+    key: str
+    title: str
+    kind: str
+    metrics: Sequence[str]
+
+    def cards(self) -> list[dict[str, Any]]:
+        """The charts as MLflow's page keeps them."""
+        return [self._card(name) for name in self.metrics]
+
+    def _card(self, name: str) -> dict[str, Any]:
+        card: dict[str, Any] = {
+            "uuid": f"{self.key}-{name}",
+            "type": self.kind,
+            "metricSectionId": self.key,
+            "runsCountToCompare": _RUNS_SHOWN,
+            "deleted": False,
+            "isGenerated": False,
+        }
+        if self.kind == "IMAGE":
+            return card | {"imageKeys": [name], "step": 0, "showRunParams": False}
+        if self.kind == "LINE":
+            card |= {"xAxisKey": "step", "scaleType": "linear", "xAxisScaleType": "linear", "yAxisKey": "metric"}
+            card |= {"lineSmoothness": 0, "range": {}, "yAxisExpressions": [], "selectedXAxisMetricKey": ""}
+            card |= {"ignoreOutliers": False, "useGlobalXaxisKey": True, "useGlobalLineSmoothing": True}
+        return card | {"metricKey": name, "displayName": name}
+
+
+@dataclass(frozen=True)
+class RunsView:
+    """What the runs page shows: which runs, those with the tag `first` on top and the newest next, the columns with
+    their widths, and the charts."""
+
+    search: str = ""
+    first: str = ""
+    columns: Mapping[str, int] = field(default_factory=dict)
+    sections: Sequence[Section] = ()
+
+    def state(self) -> dict[str, Any]:
+        """The view as MLflow's page keeps it."""
+        charted = [section for section in self.sections if section.metrics]
+        order = {"orderByKey": tag_column(self.first), "orderByAsc": False} if self.first else {}
+        return {
+            "searchFilter": self.search,
+            **order,
+            "selectedColumns": list(self.columns),
+            "columnOrder": [*_FIXED, *self.columns],
+            "columnWidths": {**_FIXED, **self.columns},
+            "runsHiddenMode": f"FIRST_{_RUNS_SHOWN}_RUNS",
+            "compareRunCharts": [card for section in charted for card in section.cards()],
+            "compareRunSections": [
+                {"uuid": each.key, "name": each.title, "display": True, "isReordered": True}
+                | {"deleted": False, "isGenerated": False}
+                for each in charted
+            ],
+            "isAccordionReordered": True,
+        }
+
+
+def view_tag(key: str) -> str:
+    """The tag of an experiment that has the view of this key."""
+    return f"mlflow.sharedViewState.{key}"
+
+
+def packed(view: RunsView) -> str:
+    """A view as the value of its tag."""
+    content = zlib.compress(json.dumps(view.state(), separators=(",", ":")).encode())
+    return f"deflate;{base64.b64encode(content).decode()}"

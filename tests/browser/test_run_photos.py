@@ -1,0 +1,161 @@
+"""The photos of a run in a browser: from a regression to the label that it is about, by keys; the grid; the layers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from harness.labeling.source import StagingSource
+from harness.references.store import LabelStore
+from tests.browser.labeling_server import LabelServer, ServerThread
+from tests.browser.test_labeling_access import grave
+from tests.exploring.scored import Scored
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def server(scored: Scored) -> Iterator[LabelServer]:
+    made = ServerThread(StagingSource(LabelStore(scored.root)), Path(scored.store.root))
+    made.start()
+    yield made
+    made.stop()
+
+
+def ready(page: Page) -> None:
+    expect(page.locator("body[data-ready]")).to_be_attached()
+
+
+def test_from_the_list_of_runs_to_the_label_in_four_clicks_or_keys(
+    server: LabelServer, scored: Scored, page: Page
+) -> None:
+    broken = scored.photos["P001.jpg"].sha256
+    page.goto(f"{server.address}/runs/")
+    page.locator(f'a[href="/runs/{scored.run}"]').first.click()
+    page.get_by_role("link", name="Newly broken photos 3").click()
+    ready(page)
+    page.locator("#grid a", has_text="P001.jpg").click()
+    expect(page).to_have_url(f"{server.address}/runs/{scored.run}/photos/{broken}?change=broken&sort=change")
+    ready(page)
+    page.keyboard.press("e")
+    expect(page).to_have_url(f"{server.address}/faces/labels/{broken}#box=0")
+    ready(page)
+    expect(page.locator("#boxes [aria-selected=true]")).to_contain_text("P001")
+
+
+def test_from_newly_broken_to_the_label_by_keys_alone(server: LabelServer, scored: Scored, page: Page) -> None:
+    page.goto(f"{server.address}/runs/{scored.run}/photos?change=broken&sort=name")
+    ready(page)
+    page.locator("#grid a").first.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(
+        f"{server.address}/runs/{scored.run}/photos/{scored.photos['P001.jpg'].sha256}?change=broken&sort=name"
+    )
+    ready(page)
+    page.keyboard.press("n")
+    expect(page.locator("#wrong button[aria-pressed=true]")).to_contain_text("MISSED face P001")
+    page.keyboard.press("e")
+    expect(page).to_have_url(f"{server.address}/faces/labels/{scored.photos['P001.jpg'].sha256}#box=0")
+    ready(page)
+    expect(page.locator("#boxes [aria-selected=true]")).to_contain_text("P001")
+
+
+def test_layers_side_by_side_and_the_next_photo_by_keys(server: LabelServer, scored: Scored, page: Page) -> None:
+    first, second = (scored.photos[name].sha256 for name in ("P001.jpg", "P005.jpg"))
+    page.goto(f"{server.address}/runs/{scored.run}/photos/{first}?sort=name")
+    ready(page)
+    drawn = page.locator("#stage-run .shape")
+    expect(page.locator("#stage-run .shape.missed")).to_have_count(1)
+    shown = drawn.count()
+    page.keyboard.press("1")
+    expect(page.locator("#stage-run .shape.missed")).to_have_count(0)
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+    expect(page.locator("#stage-run .shape.base")).to_have_count(2)
+    page.keyboard.press("3")
+    expect(drawn).to_have_count(shown)
+    page.keyboard.press("s")
+    expect(page.locator("#stage-base")).to_be_visible()
+    expect(page.locator("#stage-base .shape.found")).to_have_count(2)
+    page.keyboard.press("j")
+    expect(page).to_have_url(f"{server.address}/runs/{scored.run}/photos/{second}?sort=name")
+    ready(page)
+    expect(page.locator("#stage-base")).to_be_visible()  # what was chosen stays
+    page.locator("#wrong button", has_text="MISREAD bib 2085").first.click()
+    expect(page.locator("#edit")).to_have_attribute("href", f"/labels/{second}#box=0")
+    page.keyboard.press("Escape")
+    page.keyboard.press("k")
+    expect(page).to_have_url(f"{server.address}/runs/{scored.run}/photos/{first}?sort=name")
+
+
+def test_the_grid_by_arrows_filters_and_without_a_script(
+    server: LabelServer, scored: Scored, page: Page, browser: Browser
+) -> None:
+    page.goto(f"{server.address}/runs/{scored.run}/photos?sort=name")
+    ready(page)
+    names = page.locator("#grid .name")
+    expect(names).to_have_text(["P001.jpg", "P005.jpg", "P006.jpg"])
+    page.locator("#grid a").first.focus()
+    page.keyboard.press("End")
+    expect(page.locator("#grid a:focus")).to_contain_text("P006.jpg")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#grid a:focus")).to_contain_text("P005.jpg")
+    page.get_by_role("link", name="missed links").click()
+    expect(page).to_have_url(f"{server.address}/runs/{scored.run}/photos?mistake=missed_links&sort=name")
+    expect(names).to_have_text(["P001.jpg"])
+    bare = browser.new_context(java_script_enabled=False).new_page()
+    bare.goto(f"{server.address}/runs/{scored.run}/photos?sort=name")
+    assert bare.locator("#grid .name").all_inner_texts() == ["P001.jpg", "P005.jpg", "P006.jpg"]
+    bare.context.close()
+
+
+def test_every_choice_of_the_form_narrows_the_grid(server: LabelServer, scored: Scored, page: Page) -> None:
+    address = f"{server.address}/runs/{scored.run}/photos"
+    names, show = page.locator("#grid .name"), page.get_by_role("button", name="Show")
+    for field, value, expected in (
+        ("cause", "number: misread", ["P005.jpg"]),
+        ("person", "P006", ["P006.jpg"]),
+        ("number", "417", ["P001.jpg"]),
+        ("name", "p00", ["P001.jpg", "P005.jpg", "P006.jpg"]),
+        ("least", "0.85", ["P001.jpg"]),
+        ("most", "0.35", ["P006.jpg"]),
+    ):
+        page.goto(f"{address}?sort=name")
+        control = page.locator(f"[name={field}]")
+        if field in ("cause", "person"):
+            control.select_option(value)
+        else:
+            control.fill(value)
+        show.click()
+        page.wait_for_url(re.compile(rf"[?&]{field}=[^&]"))
+        expect(names).to_have_text(expected)
+    page.goto(address)
+    page.get_by_role("link", name="predicted otherwise").click()
+    expect(names).to_have_count(3)
+    page.get_by_role("link", name="newly broken").click()
+    expect(page).to_have_url(f"{address}?change=broken&differs=True&sort=change")
+    page.get_by_role("link", name="Show all").click()
+    expect(page).to_have_url(address)
+
+
+def test_a_note_is_left(server: LabelServer, scored: Scored, page: Page) -> None:
+    page.goto(f"{server.address}/runs/{scored.run}/photos/{scored.photos['P006.jpg'].sha256}")
+    ready(page)
+    page.locator("#note").fill("a <b>shop</b> window")
+    page.get_by_role("button", name="Leave the note").click()
+    expect(page.locator("#notes li").last).to_contain_text("a <b>shop</b> window")
+    expect(page.locator("#note-state")).to_have_text("Kept with the run.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(server: LabelServer, scored: Scored, browser: Browser, scheme: str) -> None:
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1024, "height": 768})  # type: ignore[arg-type]
+    for path in ("photos", f"photos/{scored.photos['P005.jpg'].sha256}"):
+        page.goto(f"{server.address}/runs/{scored.run}/{path}")
+        ready(page)
+        assert grave(page) == []
+    page.close()

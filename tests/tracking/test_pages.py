@@ -1,0 +1,102 @@
+"""The formats of MLflow's pages, one test each. That the pages of the installed MLflow understand them is seen in a
+browser: tests/browser/test_mlflow_ui.py."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from harness.tracking.pages import (
+    MOST_OF_A_VIEW,
+    RunsView,
+    Section,
+    compare_page,
+    ids_filter,
+    metric_column,
+    packed,
+    run_page,
+    runs_page,
+    sweep_filter,
+    tag_column,
+    view_tag,
+)
+
+VIEW = RunsView(
+    "tags.x = 'y'",
+    first="baseline",
+    columns={tag_column("verdict"): 100, metric_column("number/f1"): 90},
+    sections=[Section("a", "Bars", "BAR", ["number/f1"]), Section("b", "None", "BAR", [])],
+)
+
+
+def asked(address: str) -> dict[str, list[str]]:
+    """What an address below `#/` asks for."""
+    return parse_qs(urlsplit(address.removeprefix("#")).query)
+
+
+def unpacked(value: str) -> dict[str, Any]:
+    """A view as MLflow's page reads it."""
+    kind, _, content = value.partition(";")
+    assert kind == "deflate"
+    state: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(content)))
+    return state
+
+
+def test_every_address_opens_the_pages_for_training_and_not_those_for_language_models() -> None:
+    for address in (runs_page("1"), runs_page("1", "x", chart=True), run_page("1", "a"), compare_page("1", ["a", "b"])):
+        assert asked(address)["workflowType"] == ["machine_learning"], address
+
+
+def test_the_runs_page_takes_a_search_or_a_view() -> None:
+    assert asked(runs_page("1", "tags.sweep_id LIKE '%s&1%'"))["searchFilter"] == ["tags.sweep_id LIKE '%s&1%'"]
+    shared = asked(runs_page("1", chart=True, view="harness"))
+    assert (shared["viewStateShareKey"], shared["compareRunsMode"]) == (["harness"], ["CHART"])
+    assert "searchFilter" not in shared, "with one, MLflow does not load the view"
+
+
+def test_the_compare_page_takes_lists_as_json() -> None:
+    address = compare_page("7", ["aa", "bb"])
+    assert address.startswith("#/compare-runs?")
+    assert [json.loads(asked(address)[name][0]) for name in ("runs", "experiments")] == [["aa", "bb"], ["7"]]
+    assert not set(' "()') & set(address), "it stands in a link of Markdown"
+
+
+def test_searches_name_runs_and_sweeps() -> None:
+    assert ids_filter(["aa", "bb"]) == "attributes.run_id IN ('aa', 'bb')"
+    assert sweep_filter("s1") == "tags.sweep_id LIKE '%s1%'"
+
+
+def test_a_view_is_compressed_and_named_by_a_tag() -> None:
+    assert view_tag("harness") == "mlflow.sharedViewState.harness"
+    assert unpacked(packed(VIEW)) == VIEW.state()
+
+
+def test_columns_come_in_order_after_the_name_and_the_time_with_their_widths() -> None:
+    state = VIEW.state()
+    assert state["selectedColumns"] == ["tags.`verdict`", "metrics.`number/f1`"]
+    assert state["columnOrder"] == ["attributes.`Run Name`", "runDateAndNestInfo", *state["selectedColumns"]]
+    assert set(state["columnWidths"]) == set(state["columnOrder"])
+    assert state["columnWidths"]["tags.`verdict`"] == 100
+
+
+def test_runs_with_a_tag_are_sorted_to_the_top() -> None:
+    assert (VIEW.state()["orderByKey"], VIEW.state()["orderByAsc"]) == ("tags.`baseline`", False)
+
+
+def test_charts_belong_to_sections_and_an_empty_section_is_none() -> None:
+    state = VIEW.state()
+    assert [section["name"] for section in state["compareRunSections"]] == ["Bars"]
+    (card,) = state["compareRunCharts"]
+    assert (card["type"], card["metricKey"], card["metricSectionId"]) == ("BAR", "number/f1", "a")
+    (image,) = Section("c", "Images", "IMAGE", ["missed_faces"]).cards()
+    assert (image["type"], image["imageKeys"]) == ("IMAGE", ["missed_faces"])
+    (line,) = Section("d", "Curves", "LINE", ["curve/bib_recall"]).cards()
+    assert (line["xAxisKey"], line["metricKey"]) == ("step", "curve/bib_recall")
+
+
+def test_a_view_with_hundreds_of_charts_still_fits_into_a_tag() -> None:
+    many = [Section(f"s{n}", f"Section {n}", "LINE", [f"card_{n}/rate_{m}" for m in range(20)]) for n in range(15)]
+    assert len(packed(RunsView(sections=many))) < MOST_OF_A_VIEW
