@@ -51,7 +51,7 @@ OWNERS = {
     "cv2": {"pipeline", "references", "testing"},
     "PIL": {"formats", "grading", "references", "tasks"},
     "jinja2": {"grading", "labeling", "report"},
-    "matplotlib": {"references", "report", "tasks"},
+    "matplotlib": {"references", "tasks"},
     "pdfplumber": {"tasks"},
     "camelot": {"tasks"},
     "pypdfium2": {"tasks"},
