@@ -32,7 +32,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
 from bench.measure import best_of, row, show
-from harness.config import build_pipeline, compose
+from harness.building import build_pipeline
+from harness.config import compose
 from harness.pipeline.cache import StageCache
 from harness.pipeline.identity.aligning import align
 from harness.pipeline.identity.clustering import Clustering

@@ -22,7 +22,8 @@ from fastapi.testclient import TestClient
 
 from bench.measure import row, show
 from bench.references import PHOTOS, make
-from harness.config import build_finder, compose
+from harness.building import build_finder
+from harness.config import compose
 from harness.exploring.opened import OpenedRuns
 from harness.labeling.access import Access
 from harness.labeling.app import make_app

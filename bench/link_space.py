@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image, ImageOps
 
-from harness.config import instantiate
+from harness.building import instantiate
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.scoring import tally_links
 from harness.search.experiment import read_experiment

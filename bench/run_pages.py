@@ -24,7 +24,8 @@ from fastapi.testclient import TestClient
 
 from bench.measure import row, show
 from bench.reads import make_store
-from harness.config import build_finder, compose
+from harness.building import build_finder
+from harness.config import compose
 from harness.exploring.opened import OpenedRuns
 from harness.labeling.access import Access
 from harness.labeling.app import make_app

@@ -27,8 +27,9 @@ from harness.base.garbage import importing
 from harness.base.loopback import keep_ray_here
 from harness.base.signals import ended_by_signals
 from harness.base.texts import COMMAND
+from harness.building import instantiate
 from harness.composition import Loader
-from harness.config import build, compose, instantiate, open_overrides, shadow_lines
+from harness.config import build, compose, open_overrides, shadow_lines
 from harness.explaining import explain
 from harness.showing import in_name, run_and_show, store_words
 

@@ -22,7 +22,8 @@ from harness.base.code import Code, code_of, modules_of
 from harness.base.errors import StaleCodeError
 from harness.base.imports import imports_in
 from harness.base.parsed import ParsedSources
-from harness.config import build_pipeline, compose
+from harness.building import build_pipeline
+from harness.config import compose
 
 #: A user's folder: a backend, what it imports in each way that Python has, and what it does not.
 FOLDER = {
@@ -453,7 +454,8 @@ print(json.dumps({{n: getattr(sys.modules[n], "__file__", None) for n in set(sys
 PREDICT = """
 import numpy
 from dataclasses import dataclass
-from harness.config import build_pipeline, compose
+from harness.building import build_pipeline
+from harness.config import compose
 from harness.pipeline.looks import Look
 @dataclass
 class Grey:

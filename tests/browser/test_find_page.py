@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from harness.config import build_finder, compose
+from harness.building import build_finder
+from harness.config import compose
 from harness.labeling.source import StagingSource
 from harness.references.store import LabelStore
 from tests.browser.labeling_server import LabelServer, ServerThread, tab_to

@@ -82,6 +82,11 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -
     visit(page, start.replace("&viewState", "&compareRunsMode=CHART&viewState"))
     for section in ("Gain over baseline", "Headlines", "Mistakes"):
         expect(page.get_by_text(section).first).to_be_visible()
+    expect(page.get_by_text("MLflow Assistant")).to_be_visible()  # it takes a third of the page when one first comes
+    gain = page.get_by_test_id("experiment-view-compare-runs-card").first.get_by_text(re.compile(r"^(?!delta)\w+/\w+$"))
+    expect(gain).to_be_visible()
+    assert gain.evaluate("title => title.scrollWidth <= title.clientWidth"), "the title of a gain is read as a whole"
+    expect(page.get_by_text(re.compile(r"^delta(?!/)"))).to_have_count(0)  # no section of MLflow's own draws them again
     page.get_by_text("Over score threshold").first.scroll_into_view_if_needed()  # pictures load when they are seen
     picture = page.locator("img[src*='missed_faces']").first
     expect(picture).to_have_js_property("naturalWidth", CROP_SIDE)
@@ -96,6 +101,7 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -
     visit(page, start.replace("&viewState", "&compareRunsMode=CHART&viewState").replace("=harness", "=harness-compare"))
     expect(page.get_by_text("2 matching runs")).to_be_visible()
     expect(page.get_by_text("Gain over baseline").first).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^delta/\w+ vs delta/\w+")).first).to_be_visible()  # all gains in one chart
 
     job = next(run for run in list_runs(store) if not run.pinned)
     visit(page, address + run_page(store.runs_experiment, job.run_id))

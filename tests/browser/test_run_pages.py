@@ -23,10 +23,14 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def scored(_tiny_set: Path, empty_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The baseline, and a run that lost somebody, which is the only job of a sweep."""
+    """The baseline, a run that lost somebody, which is the only job of a sweep, and an old one on other data, which
+    failed."""
     with scored_runs(tmp_path_factory.mktemp("scored"), _tiny_set, empty_store) as folder:
         store = LocalStore(str(folder / "mlruns"), "harness").open()
         store.client.set_tag(list_runs(store)[0].run_id, SWEEP_TAG, "a-sweep")
+        tags = {"data.name": "races", "data.split": "iteration", "data.digest": "d" * 64, "preset": "best"}
+        old = store.client.create_run(store.runs_experiment, start_time=1, run_name="old", tags=tags)
+        store.client.set_terminated(old.info.run_id, "FAILED")
         yield folder
 
 
@@ -42,7 +46,7 @@ def server(scored: Path, _tiny_set: Path, tmp_path: Path) -> Iterator[ServerThre
 
 def runs(server: ServerThread) -> tuple[str, str]:
     """The run that lost somebody, and the baseline."""
-    fewer, base = list_runs(server.history.store.open())
+    fewer, base, _ = list_runs(server.history.store.open())
     return fewer.run_id, base.run_id
 
 
@@ -63,20 +67,23 @@ def test_by_keyboard_alone_a_sweep_is_opened_and_two_runs_are_compared(server: S
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/runs/{fewer}?against={base}")
     expect(page.get_by_role("link", name="Newly broken photos 1")).to_have_attribute(
-        "href", f"/runs/{fewer}/photos?change=broken&sort=change&against={base}"
+        "href", f"/runs/{fewer}/photos?against={base}&change=broken&sort=change"
     )
     expect(page.locator("svg.forest").first).to_be_visible()
 
 
 def test_every_filter_of_the_list_narrows_it(server: ServerThread, page: Page) -> None:
-    fewer, base = runs(server)
-    rows, show = page.locator("input[name=run]"), page.get_by_role("button", name="Show", exact=True)
+    fewer, base, old = (run.run_id for run in list_runs(server.history.store.open()))
+    rows, show = page.locator("tbody th > a"), page.get_by_role("button", name="Show", exact=True)
+    page.goto(f"{server.address}/runs/")
     for field, value, expected in (
+        ("data", "races", {old}),
+        ("data", "staging", {base, fewer}),
+        ("preset", "best", {old}),
         ("verdict", "BASELINE", {base}),
         ("text", fewer[:8], {base, fewer}),  # the baseline stands above its data whatever is filtered
-        ("sort", "oldest", {base, fewer}),
+        ("sort", "oldest", {base, fewer, old}),
     ):
-        page.goto(f"{server.address}/runs/")
         control = page.locator(f".filters [name={field}]")
         if field == "text":
             control.fill(value)
@@ -85,7 +92,9 @@ def test_every_filter_of_the_list_narrows_it(server: ServerThread, page: Page) -
         show.click()
         page.wait_for_url(re.compile(rf"[?&]{field}=[^&]"))
         expect(rows).to_have_count(len(expected))
-        assert {each.get_attribute("value") for each in rows.all()} == expected
+        assert {each.get_attribute("href") for each in rows.all()} == {f"/runs/{run}" for run in expected}, value
+        page.get_by_role("link", name="Show all").click()
+        expect(rows).to_have_count(3)
 
 
 def test_the_baseline_is_set_after_a_question(server: ServerThread, page: Page) -> None:

@@ -19,7 +19,7 @@ from harness.tracking.store import LocalStore
 from tests.browser.labeling_server import ServerThread, tab_to
 from tests.browser.test_labeling_access import grave, themed
 from tests.labeling.conftest import hash_of
-from tests.labeling.people_runs import NEAR, keep_people
+from tests.labeling.people_runs import NEAR, ODD, keep_people
 
 pytestmark = pytest.mark.browser
 __all__ = ["themed"]  # a fixture of the pages of labels
@@ -89,16 +89,43 @@ def address_of_near_miss(served: Served) -> str:
     return f"/runs/{run}/photos/{served.photos[NEAR]}?against={served.people.partition('against=')[2]}"
 
 
-def test_filters_of_people_and_boxes(served: Served, page: Page) -> None:
+def test_filters_of_people(served: Served, page: Page) -> None:
     look(page, served, served.people)
+    runners = page.locator("tbody tr:not(.all) th")
     page.get_by_label("Name or number").fill("417")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("status")).to_have_text("1 of 2 people")
-    expect(page.locator("tbody tr:not(.all) th")).to_have_text("Ada 417")
+    expect(runners).to_have_text("Ada 417")
     page.get_by_role("link", name="Show all").click()
     expect(page.get_by_role("status")).to_have_text("2 of 2 people")
     page.get_by_role("link", name="nobody readable").click()
     expect(page.get_by_role("status")).to_have_text("1 of 2 people")
+    page.get_by_role("link", name="nobody readable").click()
+    for choice, who in (("▼ find less", "Ada"), ("shown strangers", "Ada")):
+        page.get_by_role("link", name=choice).click()
+        expect(page.get_by_role("status")).to_have_text("1 of 2 people")
+        expect(runners).to_contain_text([who])
+        page.get_by_role("link", name=choice).click()  # the same again takes it away
+        expect(page.get_by_role("status")).to_have_text("2 of 2 people")
+
+
+def test_people_are_sorted_by_who_lost_most_who_misses_most_and_by_name(served: Served, page: Page) -> None:
+    # Beside the run with the higher threshold the other one has gained: who lost most and who misses most differ.
+    run, against = served.people.split("/")[2], served.people.partition("against=")[2]
+    look(page, served, f"/runs/{against}/people?against={run}")
+    runners, show = page.locator("tbody tr:not(.all) th a"), page.get_by_role("button", name="Show")
+    orders = {}
+    for sort in ("name", "change", "worst"):
+        page.get_by_label("Sort").select_option(sort)
+        show.click()
+        expect(page.get_by_label("Sort")).to_have_value(sort)
+        orders[sort] = runners.all_inner_texts()
+    page.get_by_role("link", name="▲ find more").click()
+    expect(page.get_by_role("status")).to_have_text("1 of 2 people")
+    assert orders == {"name": ["Ada", ODD], "change": [ODD, "Ada"], "worst": [ODD, "Ada"]}
+
+
+def test_boxes_are_chosen_by_what_they_are(served: Served, page: Page) -> None:
 
     look(page, served, f"{served.items}/boxes")
     page.get_by_role("link", name="Wrong").click()
@@ -109,6 +136,26 @@ def test_filters_of_people_and_boxes(served: Served, page: Page) -> None:
     page.get_by_role("link", name="Next").click()
     expect(page).not_to_have_url(here)
     expect(page.locator(".ways")).to_contain_text("of 24, worst first")
+
+
+def test_items_are_found_by_name_and_sorted(served: Served, page: Page) -> None:
+    look(page, served, f"{served.items}?task=tables")
+    names, show = page.locator("tbody th a"), page.get_by_role("button", name="Show")
+    worst = names.all_inner_texts()
+    page.get_by_label("Sort").select_option("name")
+    show.click()
+    expect(page.get_by_label("Sort")).to_have_value("name")
+    by_name = names.all_inner_texts()
+    page.get_by_label("Sort").select_option("change")
+    show.click()
+    expect(page.get_by_label("Sort")).to_have_value("change")
+    page.get_by_label("Name", exact=True).fill("volunt")
+    show.click()
+    expect(names).to_have_text(["volunteers"])
+    page.get_by_role("link", name="Show all").click()
+    expect(names).to_have_count(len(worst))
+    assert by_name == sorted(worst)
+    assert names.all_inner_texts() == worst != by_name
 
 
 def test_axe_finds_nothing_serious(served: Served, themed: Page) -> None:

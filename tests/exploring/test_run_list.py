@@ -174,5 +174,5 @@ def test_the_address_has_what_was_chosen_and_not_the_page() -> None:
     query = RunQuery(verdict="CANNOT TELL", sort="name", page=3)
     assert query.query == "?verdict=CANNOT+TELL&sort=name"
     assert RunQuery().query == ""
-    assert query.sorted_by("newest") == "?verdict=CANNOT+TELL"
+    assert query.but(sort="newest") == "?verdict=CANNOT+TELL"
     assert RunQuery(data="", text="").filtered is False

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from harness.base.errors import MissingPackageError
-from harness.config import build_pipeline, compose
+from harness.building import build_pipeline
+from harness.config import compose
 from harness.labeling import searching
 from harness.labeling.access import MOST_PICTURE_BYTES
 from harness.labeling.searching import PhotoSearch

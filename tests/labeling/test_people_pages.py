@@ -18,6 +18,7 @@ from harness.exploring.person import person_of, places
 from harness.labeling.people_routes import amount
 from harness.references.store import LabelStore
 from harness.runs.gate import Gate
+from harness.runs.returns import RETURNS_FILE
 from harness.runs.tags import SEALED_TAG
 from harness.scoring.finding import CAUSES
 from harness.tracking.store import LocalStore
@@ -152,6 +153,23 @@ def test_a_run_of_an_older_harness_has_counts_and_says_what_it_lacks(
         page = read(client, f"/runs/{run}/{address}").text
         assert "does not say which photo came back for whom: it was made by an older harness" in page
     assert "1 of 3" in text_of(read(client, f"/runs/{run}/people").text)
+
+
+@pytest.mark.slow
+def test_a_damaged_file_of_what_came_back_costs_its_pages_alone(runs: Kept, connect: Connect) -> None:
+    kept, run, base, photos = runs
+    (path,) = Path(kept.root).rglob(f"{run}/**/{RETURNS_FILE}")
+    path.write_bytes(path.read_bytes()[:-200])
+    client = connect(store=kept)
+    told = f"run {run[:8]}: {RETURNS_FILE}: not what came back in a run"
+    for address in ("", "/photos", f"/photos/{photos[0]}", "/people", "/people/Ada"):
+        answer = read(client, f"/runs/{run}{address}")
+        assert answer.status_code == 200, answer.text
+        assert (told in answer.text) == (address in ("/photos", "/people", "/people/Ada")), address
+    assert "1 of 3" in text_of(read(client, f"/runs/{run}/people").text), "counts are in run.json"
+    beside = text_of(read(client, f"/runs/{base}/people/Ada?against={run}").text)
+    assert f"Of the other run: Which photo came back for whom cannot be read. {told}" in beside
+    assert "similarity 0.74, needs 0.50" in beside, "this run's own file is whole"
 
 
 @pytest.mark.slow

@@ -94,7 +94,10 @@ def test_the_baseline_alone_says_so_and_shows_its_figures_from_a_fixed_list(
     shown = re.findall(rf'<img src="(/runs/{base}/figures/[\w.]+)"', page)
     assert shown
     for address in shown:
-        assert client.get(address).content.startswith(b"\x89PNG")
+        figure = client.get(address)
+        assert figure.content.startswith(b"<svg ")
+        assert figure.headers["content-type"].startswith("image/svg+xml")
+        assert "default-src 'none'" in figure.headers["content-security-policy"], "opened by itself it runs nothing"
     for absent in (f"{base}/figures/run.json", f"{fewer}/figures/{next(iter(FIGURES))}", "nobody/figures/slices.png"):
         assert client.get(f"/runs/{absent}").status_code == 404
     assert "They are drawn with the report" in until_idle(client, f"/runs/{fewer}")

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import ConfigError
-from harness.config import build, compose, compose_choice, instantiate
+from harness.building import instantiate
+from harness.config import build, compose, compose_choice
 from harness.pipeline.bibs.formats import BibFormat
 from harness.pipeline.bibs.readings import Reading
 from harness.types import Box

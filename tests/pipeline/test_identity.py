@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import WeightsError
-from harness.config import build_pipeline, compose
+from harness.building import build_pipeline
+from harness.config import compose
 from harness.pipeline.cache import Entry, StageCache
 from harness.pipeline.identity.aligning import TEMPLATE, align, landmarks_of, similarity
 from harness.pipeline.looks import Image, Look

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.config import compose_choice, instantiate
+from harness.building import instantiate
+from harness.config import compose_choice
 from harness.pipeline.bibs.formats import BibFormat
 from harness.pipeline.bibs.numbers import Found, NumberRule
 from harness.pipeline.bibs.readings import Reading

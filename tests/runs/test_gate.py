@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from harness.base.code import code_of
-from harness.config import compose, instantiate
+from harness.building import instantiate
+from harness.config import compose
 from harness.runs.archive import BenchmarkRun, TaskData, TaskRun
 from harness.runs.gate import (
     UNCHANGED,

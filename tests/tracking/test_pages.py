@@ -97,6 +97,25 @@ def test_charts_belong_to_sections_and_an_empty_section_is_none() -> None:
     assert (line["xAxisKey"], line["metricKey"]) == ("step", "curve/bib_recall")
 
 
+def test_bars_are_titled_apart_from_what_they_draw_and_mlflow_draws_no_metric_again() -> None:
+    shown, kept_away = Section("a", "Gains", "BAR", ["delta/x_f1"], titles={"delta/x_f1": "x/f1"}).cards()
+    assert (shown["metricKey"], shown["dataAccessKey"], shown["deleted"]) == ("x/f1", "delta/x_f1", False)
+    assert (kept_away["metricKey"], kept_away["deleted"]) == ("delta/x_f1", True)
+    assert shown["uuid"] != kept_away["uuid"]
+
+
+def test_all_bars_of_a_section_can_be_in_one_chart() -> None:
+    one, *others = Section("a", "Gains", "BAR", ["delta/a", "delta/b"], together=True).cards()
+    assert (one["selectedMetricKeys"], one["deleted"]) == (["delta/a", "delta/b"], False)
+    assert [(card["metricKey"], card["deleted"]) for card in others] == [("delta/a", True), ("delta/b", True)]
+    assert Section("a", "Gains", "BAR", [], together=True).cards() == []
+
+
+def test_a_section_says_how_many_charts_are_in_a_row() -> None:
+    wide = RunsView(sections=[Section("a", "Bars", "BAR", ["number/f1"], columns=2)])
+    assert [section["columns"] for section in wide.state()["compareRunSections"]] == [2]
+
+
 def test_a_view_with_hundreds_of_charts_still_fits_into_a_tag() -> None:
     many = [Section(f"s{n}", f"Section {n}", "LINE", [f"card_{n}/rate_{m}" for m in range(20)]) for n in range(15)]
     assert len(packed(RunsView(sections=many))) < MOST_OF_A_VIEW

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import ConfigError, HarnessError
-from harness.config import compose, instantiate
+from harness.building import instantiate
+from harness.config import compose
 from harness.tracking.remote import ServerStore
 from harness.tracking.runs import RunRecord, TrackedRun, tracked_run
 from harness.tracking.store import LocalStore

@@ -95,6 +95,8 @@ def test_what_moved_most_comes_first_and_there_are_eight_metrics_at_most(store: 
     assert columns(state)[:5] == ["verdict", "verdict.moved", "delta/face_recall", "delta/link_f1", "delta/bib_f1"]
     assert len([name for name in state["selectedColumns"] if name.startswith("metrics.")]) == MOST_COLUMNS
     assert sections(state)[0] == "Gain over baseline"
+    gained = [(card["metricKey"], card["dataAccessKey"]) for card in state["compareRunCharts"][:2]]
+    assert gained == [("face/recall", "delta/face_recall"), ("link/f1", "delta/link_f1")], "what is read comes first"
     assert sum(state["columnWidths"][name] for name in state["columnOrder"][:5]) + 73 <= 1440 - 250, (
         "name, time, verdict, what moved and a gain stand on the first screen beside MLflow's menu"
     )
@@ -105,8 +107,12 @@ def test_the_compare_page_begins_with_the_metrics_that_moved(store: OpenStore) -
     run = add_run(store, 1, gains={"face/recall": -0.6, "bib/f1": 0.0, "link/f1": -0.7}, **DATA, **against)
     state = shown(store, COMPARE_VIEW)
     assert state["searchFilter"] == f"attributes.run_id IN ('{run}', '{'b' * 32}')"
-    assert sections(state)[0] == "What moved"
-    assert [card["metricKey"] for card in state["compareRunCharts"][:2]] == ["link/f1", "face/recall"]
+    assert sections(state)[:2] == ["Gain over baseline", "What moved"]
+    gains, *others = [card for card in state["compareRunCharts"] if not card["deleted"]]
+    assert gains["selectedMetricKeys"][:2] == ["delta/link_f1", "delta/face_recall"], (
+        "in one chart, what lost most first"
+    )
+    assert [card["metricKey"] for card in others[:2]] == ["link/f1", "face/recall"]
     assert asked(start_pages(store).compare)["compareRunsMode"] == ["CHART"]
 
 

@@ -165,7 +165,7 @@ def list_runs(*overrides: str, limit: int | None = None) -> RunList:
     >>> made.id in [each.run_id for each in harness.list_runs()]
     True
     """
-    from harness.config import instantiate
+    from harness.building import instantiate
     from harness.tracking.finding import list_runs as entries
 
     with _WORKING:
@@ -185,7 +185,7 @@ def load_references(*overrides: str) -> References:
     >>> set(references.to_pandas()["kind"]) == {"bib", "face", "link"}
     True
     """
-    from harness.config import instantiate
+    from harness.building import instantiate
 
     with _WORKING, silent():
         source = instantiate(_compose(overrides), "references")
@@ -264,7 +264,7 @@ def _compose(overrides: tuple[str, ...]) -> Any:
 
 
 def _gate(config: Any) -> Gate:
-    from harness.config import instantiate
+    from harness.building import instantiate
 
     gate: Gate = instantiate(config, "gate")
     return gate

@@ -23,7 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do what is asked."""
     from harness.base.errors import ConfigError
-    from harness.config import compose, instantiate
+    from harness.building import instantiate
+    from harness.config import compose
 
     cache = instantiate(compose(arguments.overrides), "cache").open()
     if cache is None:

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison."""
-    from harness.config import instantiate
+    from harness.building import instantiate
     from harness.judging import compare_stored
     from harness.report.comparisons import comparison_dict, markdown_comparison, text_comparison
     from harness.showing import enforce

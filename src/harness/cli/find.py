@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.selfie is None and arguments.number is None:
         raise ConfigError("nothing to search with: say --selfie FILE, --number NUMBER or both")
     _check_page(arguments.html)
-    from harness.config import build_finder
+    from harness.building import build_finder
     from harness.tasks.identity.telling import as_json
 
     config = compose_staging(arguments.overrides)

@@ -59,7 +59,7 @@ def _forget_vectors(config: Any, found: Remembered) -> int:
     """Drop what the stage cache has of the photos and selfies, whether or not runs use it now."""
     from dataclasses import replace
 
-    from harness.config import instantiate
+    from harness.building import instantiate
 
     cache = replace(instantiate(config, "cache"), enabled=True).open()
     return int(cache.forget(sorted(found.pictures))) if cache else 0

@@ -104,6 +104,7 @@ def _say_where(arguments: argparse.Namespace, page: str, run_id: str | None) -> 
 
 
 def _store(arguments: argparse.Namespace) -> Any:
-    from harness.config import compose, instantiate
+    from harness.building import instantiate
+    from harness.config import compose
 
     return instantiate(compose(arguments.overrides), "tracking")

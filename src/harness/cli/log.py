@@ -33,8 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List, or log."""
+    from harness.building import instantiate
     from harness.cli.runs import compose_runs
-    from harness.config import instantiate
     from harness.tracking.pending import list_pending, log_pending, pending_root
 
     config = compose_runs(arguments, "pending")

@@ -21,7 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from harness.config import compose, instantiate
+    from harness.building import instantiate
+    from harness.config import compose
     from harness.tracking.server import serve
 
     store = instantiate(compose(arguments.overrides), "tracking")

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from harness.base.errors import IncompleteError
-    from harness.config import build_pipeline
+    from harness.building import build_pipeline
     from harness.pipeline.prepare import copy_in, suggest
     from harness.references.labels import reset_labels
 

@@ -31,7 +31,7 @@ def compose_runs(arguments: argparse.Namespace, *optional: str) -> Any:
 
 def existing_store(config: Any) -> Store:
     """The store of a composed config. One that has no runs is an error, and is not made by looking at it."""
-    from harness.config import instantiate
+    from harness.building import instantiate
 
     store: Store = instantiate(config, "tracking")
     if not store.exists:

@@ -29,7 +29,7 @@ def open_set(config: Any) -> tuple[LabelStore, StagingSet]:
     """The label store of a composed config, and how the set is to be read."""
     from pathlib import Path
 
-    from harness.config import instantiate
+    from harness.building import instantiate
     from harness.references.sets import StagingSet
     from harness.references.store import LabelStore
 

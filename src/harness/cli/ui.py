@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = compose_staging(arguments.overrides)
     name_shadows(config)
 
-    from harness.config import build_finder, instantiate
+    from harness.building import build_finder, instantiate
     from harness.exploring.opened import OpenedRuns
     from harness.labeling.context import Context
     from harness.labeling.history import RunHistory
@@ -65,7 +65,7 @@ def _source(config: Any, *, chosen: bool) -> LabelSource:
     """The set that is shown. Where nobody chose one and there is none yet, it is the sample that runs are made on."""
     from pathlib import Path
 
-    from harness.config import instantiate
+    from harness.building import instantiate
     from harness.labeling.source import FrozenSource, SampleSource, StagingSource
     from harness.references.frozen import FrozenSet
     from harness.references.sample import SampleSet, ensure_sample, made_sample

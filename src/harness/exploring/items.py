@@ -10,13 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
-from urllib.parse import urlencode
-
-from pydantic import BaseModel, ConfigDict
 
 from harness.exploring.item_files import CONFIDENCE
 from harness.exploring.rows import changed_items
-from harness.exploring.selection import Chosen
+from harness.exploring.selection import BesideRun, Chosen
 from harness.runs.archive import IDENTITY, PHOTOS, BenchmarkRun, TaskRun
 from harness.runs.comparison import Change, Comparison, ledgers
 from harness.runs.gate import Verdict
@@ -145,22 +142,13 @@ def _moved(rates: tuple[Rate, ...], now: Mapping[str, Any], was: Mapping[str, An
 Sort = Literal["worst", "change", "name"]
 
 
-class ItemSelection(BaseModel):
+class ItemSelection(BesideRun):
     """Which items of a task to see, and in which order."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     task: Chosen[str] = None
     name: Chosen[str] = None
     change: Chosen[Literal["any", "broken", "fixed"]] = None
     sort: Sort = "worst"
-    against: Chosen[str] = None
-
-    @property
-    def query(self) -> str:
-        """The selection as the end of an address; nothing where nothing is selected."""
-        chosen = {name: value for name, value in self.model_dump(exclude_defaults=True).items() if value is not None}
-        return f"?{urlencode(chosen)}" if chosen else ""
 
     def among(self, table: ItemTable, names: Callable[[ItemRow], str]) -> list[ItemRow]:
         """The items that fit, in order; `names` says what an item is called."""

@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
-from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict
-
-from harness.base.errors import QueryError
+from harness.base.errors import HarnessError, QueryError
 from harness.exploring.rows import LostRunners
-from harness.exploring.selection import Chosen
+from harness.exploring.selection import BesideRun, Chosen
 from harness.runs.archive import IDENTITY, BenchmarkRun
 from harness.runs.comparison import Comparison
 from harness.runs.gate import Verdict
@@ -74,7 +71,10 @@ class People:
     headline: str
     operating: str = ""
     returns: Returns | None = None
+    #: Why there are no `returns`, in a sentence.
+    unknown: str = ""
     base: Returns | None = None
+    base_unknown: str = ""
     #: Whether the counts of the other run mean the same.
     compared: bool = False
 
@@ -111,23 +111,30 @@ def people_of(
         return None
     compared = comparison is not None and comparison.judgement.verdict is not Verdict.INCOMPARABLE
     before = _counts(comparison.base) if comparison and compared else {}
-    returns = _returns(store, entry)
+    returns, unknown = _returns(store, entry)
+    other, other_unknown = _returns(store, base) if base and compared else (None, "")
     return People(
         runners=tuple(_runners(_counts(run), before, returns)),
         totals=task.cards[FIND].counts,
         headline=task.headline,
         operating=task.text,
         returns=returns,
-        base=_returns(store, base) if base and compared else None,
+        unknown=unknown,
+        base=other,
+        base_unknown=other_unknown,
         compared=bool(before),
     )
 
 
-def _returns(store: OpenStore, entry: RunEntry) -> Returns | None:
+def _returns(store: OpenStore, entry: RunEntry) -> tuple[Returns | None, str]:
+    """What came back in a run or, where that is not known, why: a damaged file costs no more than a missing one."""
     if not has_artifact(store, entry.run_id, RETURNS_FILE):
-        return None
-    name = f"run {entry.short_id}: {RETURNS_FILE}"
-    return read_returns(read_artifact(store, entry.run_id, RETURNS_FILE), name)
+        return None, NOT_KEPT
+    content = read_artifact(store, entry.run_id, RETURNS_FILE)
+    try:
+        return read_returns(content, f"run {entry.short_id}: {RETURNS_FILE}"), ""
+    except HarnessError as error:
+        return None, f"Which photo came back for whom cannot be read. {error}"
 
 
 def _counts(run: BenchmarkRun) -> dict[str, Mapping[str, Count]]:
@@ -150,23 +157,14 @@ Sort = Literal["worst", "change", "name"]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 
 
-class PeopleSelection(BaseModel):
+class PeopleSelection(BesideRun):
     """Which runners to see: by a part of the name or number, by a cause, by what has changed; and in which order."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: Chosen[str] = None
     cause: Chosen[str] = None
     change: Chosen[Literal["less", "more"]] = None
     strangers: bool = False
     sort: Sort = "worst"
-    against: Chosen[str] = None
-
-    @property
-    def query(self) -> str:
-        """The selection as the end of an address; nothing where nothing is selected."""
-        chosen = {name: value for name, value in self.model_dump(exclude_defaults=True).items() if value is not None}
-        return f"?{urlencode(chosen)}" if chosen else ""
 
     def among(self, runners: Iterable[Runner]) -> list[Runner]:
         """Those who fit, in order."""

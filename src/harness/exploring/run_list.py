@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
-from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from harness.base.errors import QueryError
-from harness.exploring.selection import Chosen
+from harness.exploring.selection import Chosen, InAddress
 from harness.runs.gate import Verdict
 from harness.runs.sweeps import extremes, quality
 from harness.tracking.entries import RunEntry, headlines_of
@@ -38,11 +37,9 @@ def verdict_of(run: RunEntry) -> str:
     return run.verdict.partition(", ")[0] or run.status
 
 
-class RunQuery(BaseModel):
+class RunQuery(InAddress):
     """Which runs are listed, all of it, and how. `sort` may also be `high:METRIC` or `low:METRIC`. `sweep` and `study`
     list the runs of one, unfolded."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: Chosen[str] = None
     preset: Chosen[str] = None
@@ -57,16 +54,6 @@ class RunQuery(BaseModel):
     def filtered(self) -> bool:
         """Whether any run is left out."""
         return any((self.data, self.preset, self.verdict, self.text, self.sweep, self.study))
-
-    @property
-    def query(self) -> str:
-        """All but the page as the end of an address."""
-        chosen = self.model_dump(exclude_defaults=True, exclude_none=True, exclude={"page"})
-        return f"?{urlencode(chosen)}" if chosen else ""
-
-    def sorted_by(self, sort: str) -> str:
-        """The address of the same runs in another order."""
-        return self.model_copy(update={"sort": sort, "page": 1}).query or "?"
 
     def fits(self, run: RunEntry) -> bool:
         """Whether a run is listed."""

@@ -27,12 +27,38 @@ Chosen = Annotated[T | None, BeforeValidator(_none_if_empty)]
 Score = Annotated[float, Field(ge=0, le=1)]
 
 
-class Selection(BaseModel):
+class InAddress(BaseModel):
+    """A choice that lives in the address of a page. What is asked for and not known is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def query(self) -> str:
+        """The choice as the end of an address, without the page of it; nothing where nothing is chosen."""
+        chosen = self.model_dump(exclude_defaults=True, exclude_none=True, exclude={"page"})
+        return f"?{urlencode(chosen)}" if chosen else ""
+
+    def but(self, **chosen: Any) -> str:
+        """The end of the address of another choice, from its first page on; `?` where nothing is chosen, so that it can
+        stand alone."""
+        return self.model_copy(update=chosen).query or "?"
+
+
+class BesideRun(InAddress):
+    """A choice about a run that is looked at beside another one: by its id, None for the baseline."""
+
+    against: Chosen[str] = None
+
+    @property
+    def beside(self) -> str:
+        """The end of the address of another page beside the same run."""
+        return BesideRun(against=self.against).query
+
+
+class Selection(BesideRun):
     """What photos have to have, all of it. `mistake=any` is any mistake, and `change=any` is any change; `least` and
     `most` ask for a predicted box whose score lies between them; `differs` for predictions that are not those of the
     other run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     mistake: Chosen[str] = None
     cause: Chosen[str] = None
@@ -45,14 +71,6 @@ class Selection(BaseModel):
     least: Chosen[Score] = None
     most: Chosen[Score] = None
     sort: Sort = "worst"
-    #: The run that changes are told against, by its id; None for the baseline.
-    against: Chosen[str] = None
-
-    @property
-    def query(self) -> str:
-        """The selection as the end of an address; nothing where nothing is selected."""
-        chosen = {name: value for name, value in self.model_dump(exclude_defaults=True).items() if value is not None}
-        return f"?{urlencode(chosen)}" if chosen else ""
 
     def among(self, rows: Iterable[Row]) -> list[Row]:
         """The photos that fit, in order."""

@@ -9,14 +9,13 @@ from urllib.parse import quote
 import numpy as np
 from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
-from pydantic import BaseModel, ConfigDict
 from starlette.responses import HTMLResponse, Response
 
 from harness.base.texts import plural
 from harness.exploring.item_files import CONFIDENCE, TABLES, sample_of, table_of
 from harness.exploring.items import ItemRow, ItemSelection, ItemTable
 from harness.exploring.opened import OpenedRun
-from harness.exploring.selection import Chosen
+from harness.exploring.selection import BesideRun, Chosen
 from harness.labeling.context import Context, PageNumber, Shared
 from harness.labeling.opening import being_read, opened_run
 from harness.labeling.refusals import Refusal
@@ -43,22 +42,11 @@ class ItemQuery(ItemSelection):
     page: PageNumber = 1
 
 
-class BoxQuery(BaseModel):
+class BoxQuery(BesideRun):
     """Which boxes to see, the highest score first."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     state: Chosen[Literal["right", "wrong"]] = None
-    against: Chosen[str] = None
     page: PageNumber = 1
-
-
-class OneQuery(BaseModel):
-    """Which other run an item is shown beside."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    against: Chosen[str] = None
 
 
 @router.get("/runs/{run_id}/items")
@@ -72,21 +60,18 @@ def items(request: Request, context: Shared, run_id: str, query: Annotated[ItemQ
     names = {row.id: _name(opened, table.task, row) for row in table.rows}
     rows = query.among(table, lambda row: names[row.id])
     start = (query.page - 1) * ITEMS_PER_PAGE
-    selection = ItemSelection(**query.model_dump(exclude={"page"}))
     return render(
         request,
         "items.html",
         opened=opened,
         table=table,
         tasks=list(opened.items),
-        selection=selection,
+        query=query,
         rows=rows[start : start + ITEMS_PER_PAGE],
         names=names,
         states=_states(opened) if table.task == CONFIDENCE else {},
         total=len(rows),
-        page=query.page,
         pages=max(1, -(-len(rows) // ITEMS_PER_PAGE)),
-        choose=lambda **chosen: selection.model_copy(update=chosen).query or "?",
         change_words={str(change): words for change, words in _words(table).items()},
         linked=table.task in (TABLES, CONFIDENCE),
         quoted=lambda text: quote(text, safe=""),
@@ -119,7 +104,7 @@ def boxes(request: Request, context: Shared, run_id: str, query: Annotated[BoxQu
 
 @router.get("/runs/{run_id}/items/tables/{table_id:path}")
 def one_table(
-    request: Request, context: Shared, run_id: str, table_id: str, query: Annotated[OneQuery, Query()]
+    request: Request, context: Shared, run_id: str, table_id: str, query: Annotated[BesideRun, Query()]
 ) -> Response:
     """One table, cell by cell."""
     if (opened := opened_run(context, run_id, query.against)) is None:
@@ -148,7 +133,7 @@ def one_table(
 
 @router.get("/runs/{run_id}/items/confidence/{place}")
 def one_sample(
-    request: Request, context: Shared, run_id: str, place: int, query: Annotated[OneQuery, Query()]
+    request: Request, context: Shared, run_id: str, place: int, query: Annotated[BesideRun, Query()]
 ) -> Response:
     """One sample: its boxes by score."""
     if (opened := opened_run(context, run_id, query.against)) is None:
@@ -215,7 +200,7 @@ def _grids(attempt: KeptAttempt) -> Markup:
     return Markup(grids(attempt.truth, attempt.extracted, attempt.diffs)) if attempt.extracted else Markup("")
 
 
-def _ways(table: ItemTable, item: str, query: OneQuery) -> dict[str, Any]:
+def _ways(table: ItemTable, item: str, query: BesideRun) -> dict[str, Any]:
     """The items before and after one, worst first, and the way back to all of them."""
     order = [row.id for row in table.worst(table.rows) if not row.failed]
     place = order.index(item) if item in order else -1

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 from itertools import groupby
 from typing import Annotated
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict
 from starlette.responses import HTMLResponse, Response
 
 from harness.exploring.opened import OpenedRun
-from harness.exploring.people import NOT_KEPT, People, PeopleSelection
+from harness.exploring.people import People, PeopleSelection
 from harness.exploring.person import Person, PersonPhoto, Show, person_of, places
-from harness.exploring.selection import Chosen
+from harness.exploring.selection import BesideRun
 from harness.labeling.context import Hash, PageNumber, Shared
 from harness.labeling.opening import being_read, opened_run
 from harness.labeling.refusals import Refusal
@@ -36,20 +35,11 @@ class PeopleQuery(PeopleSelection):
     page: PageNumber = 1
 
 
-class PersonQuery(BaseModel):
+class PersonQuery(BesideRun):
     """Which photos of a runner to see."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     show: Show = "all"
-    against: Chosen[str] = None
     page: PageNumber = 1
-
-    def address(self, **chosen: str | None) -> str:
-        """The end of the address of the first page of another choice."""
-        given = {"show": self.show if self.show != "all" else None, "against": self.against, **chosen}
-        kept = {name: value for name, value in given.items() if value}
-        return f"?{urlencode(kept)}" if kept else "?"
 
 
 @router.get("/runs/{run_id}/people")
@@ -63,20 +53,16 @@ def people(request: Request, context: Shared, run_id: str, query: Annotated[Peop
     query.check()
     runners = query.among(found.runners)
     start = (query.page - 1) * PEOPLE_PER_PAGE
-    selection = PeopleSelection(**query.model_dump(exclude={"page"}))
     return render(
         request,
         "people.html",
         opened=opened,
         people=found,
-        selection=selection,
+        query=query,
         runners=runners[start : start + PEOPLE_PER_PAGE],
         total=len(runners),
-        page=query.page,
         pages=max(1, -(-len(runners) // PEOPLE_PER_PAGE)),
-        choose=lambda **chosen: selection.model_copy(update=chosen).query or "?",
         address_of=lambda name: _address(opened, name),
-        not_kept=NOT_KEPT,
         causes=CAUSES,
         meanings=MEANINGS,
         amount=amount,
@@ -112,7 +98,6 @@ def person(
         query=query,
         pages=pages,
         address=_address(opened, name),
-        not_kept=NOT_KEPT,
         meanings=MEANINGS,
         amount=amount,
         percent=percent,

@@ -98,26 +98,18 @@ def grid(request: Request, context: Shared, run_id: str, query: Annotated[GridQu
     rows = query.among(opened.rows)
     start = (query.page - 1) * FIRST
     photos = _photos(opened, rows[start : start + FIRST])
-    selection = Selection(**query.model_dump(exclude={"page"}))
     return render(
         request,
         "run_photos.html",
         opened=opened,
-        selection=selection,
+        query=query,
         sorts=SORTS,
         photos=photos,
         plain=[photo.model_dump() for photo in photos],
         total=len(rows),
-        page=query.page,
         pages=max(1, -(-len(rows) // FIRST)),
-        choose=lambda **chosen: _changed(selection, **chosen),
         change_words={str(change): words for change, words in CHANGE_WORDS.items()},
     )
-
-
-def _changed(selection: Selection, **chosen: Any) -> str:
-    """The address of the same selection with some of it changed."""
-    return selection.model_copy(update=chosen).query or "?"
 
 
 @router.get("/runs/{run_id}/photos/{sha256}")
@@ -137,8 +129,7 @@ def photo(
         "run_photo.html",
         opened=opened,
         row=row,
-        selection=query,
-        query=query.query,
+        query=query,
         place=place,
         total=len(rows),
         change=CHANGE_WORDS[row.change] if row.change else "",

@@ -113,4 +113,6 @@ def figure(context: Shared, run_id: str, name: str) -> Response:
     store = context.history.store.open()
     if name not in FIGURES or not has_run(store, run_id) or not has_artifact(store, run_id, name):
         raise Refusal(404, "not_found", "no such run, or it has no such figure")
-    return Response(read_artifact(store, run_id, name), media_type="image/png")
+    kind = "image/svg+xml" if name.endswith(".svg") else "image/png"
+    content = read_artifact(store, run_id, name)
+    return Response(content, media_type=kind, headers={"Content-Security-Policy": _REPORT_POLICY})

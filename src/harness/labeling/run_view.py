@@ -22,14 +22,16 @@ from harness.runs.verdicts import MEANINGS, TONES, moved, notes, reasons
 from harness.scoring.format import BY_TAG
 
 #: The figures that a run may have drawn, as files of it, and what they show.
-FIGURES = {
-    "precision_recall.png": "Precision and recall over the score threshold",
-    "error_types.png": "Kinds of errors",
-    "reliability.png": "Score beside share right",
-    "slices.png": "Recall by tag",
-    "similarities.png": "Similarities of faces",
-    "fnir_fpir.png": "People missed over strangers taken for them",
+_FIGURES = {
+    "precision_recall": "Precision and recall over the score threshold",
+    "error_types": "Kinds of errors",
+    "reliability": "Score beside share right",
+    "slices": "Recall by tag",
+    "similarities": "Similarities of faces",
+    "fnir_fpir": "People missed over strangers taken for them",
 }
+#: By the name of the file; older runs have them as PNG.
+FIGURES = {f"{name}{ending}": title for name, title in _FIGURES.items() for ending in (".svg", ".png")}
 CHANGES = {Change.BROKEN: "Newly broken", Change.FIXED: "Newly fixed"}
 _CHANGE_TONES = {Change.BROKEN: ("bad", "▼"), Change.FIXED: ("good", "▲")}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 from markupsafe import Markup
 
 from harness.base.screen import ENDLESS, Screen, fitted
 from harness.base.texts import aligned
-from harness.report.canvas import WIDTH, Picture, draw, percent_axis
+from harness.report.canvas import WIDTH, Chart, Picture, Sample, Scale, mark, picture
 from harness.report.html import render
 from harness.runs.sweeps import (
     SweepJob,
@@ -24,9 +24,6 @@ from harness.runs.sweeps import (
     varied,
 )
 from harness.scoring.speed import SECONDS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FRONT_MARK = "★"
 #: Run, status, front and verdict, which stand before the headlines.
@@ -157,27 +154,29 @@ def pareto_figure(jobs: Sequence[SweepJob]) -> Picture | None:
     """Quality against seconds, with the front; None where no job has both."""
     if not pareto_front(jobs):
         return None
-    return draw("pareto", "Quality against time", (WIDTH, 4.8), lambda it: _pareto(it, jobs))
+    return _pareto(jobs)
 
 
-def _pareto(figure: Figure, jobs: Sequence[SweepJob]) -> None:
+def _pareto(jobs: Sequence[SweepJob]) -> Picture:
     front, metric = pareto_front(jobs), quality(jobs)
     others = [job for job in jobs if job.finished and job not in front and {metric, SECONDS} <= job.metrics.keys()]
-    axes = figure.subplots()
-    seconds, values = [job.metrics[SECONDS] for job in front], [job.metrics[metric] for job in front]
-    axes.step(seconds, values, where="post", color=FRONT, linewidth=1.5, alpha=0.6)
-    axes.plot(seconds, values, "o", color=FRONT, markersize=9, label="on the front")
+    places = [(job.metrics[SECONDS], job.metrics[metric]) for job in (*front, *others)]
+    across, upright = (Scale.around((place[axis] for place in places), 0.15) for axis in (0, 1))
+    chart = Chart(78, 30, WIDTH - 98, 265, across, upright)
+    best = places[: len(front)]
+    steps = [step for (x, y), (after, _) in pairwise(best) for step in ((x, y), (after, y))]
+    chart.line([*steps, best[-1]], FRONT, width=1.5, opacity=0.6)
+    for row, (job, place) in enumerate(zip((*front, *others), places, strict=True)):
+        leading = row < len(front)
+        chart.mark(place, "o" if leading else "x", FRONT if leading else OTHERS, 9 if leading else 8)
+        right = across.at(place[0]) > 0.7  # where a name on the right would leave the figure
+        chart.text(place, _short(job.name), (-8 if right else 8, -6 if leading else 13), "end" if right else "start")
+    legend: dict[str, Sample] = {"on the front": lambda x, y: mark(x, y, "o", FRONT, 9)}
     if others:
-        x, y = [job.metrics[SECONDS] for job in others], [job.metrics[metric] for job in others]
-        axes.plot(x, y, "x", color=OTHERS, markersize=8, markeredgewidth=2, label="another is better or cheaper")
-    for job in (*front, *others):
-        place = (job.metrics[SECONDS], job.metrics[metric])
-        beside = (8, 6) if job in front else (8, -13)
-        axes.annotate(_short(job.name), place, textcoords="offset points", xytext=beside, fontsize=9)
-    percent_axis(axes, "y")
-    axes.margins(x=0.15, y=0.15)
-    axes.set(xlabel="seconds in the pipeline", ylabel=metric, title="Quality against time")
-    axes.legend(loc="lower right")
+        legend["another is better or cheaper"] = lambda x, y: mark(x, y, "x", OTHERS, 8)
+    chart.legend(legend, "lower right")
+    below, beside = ("seconds in the pipeline", across.numbers()), (metric, upright.percents())
+    return picture("pareto", "Quality against time", 345, chart.frame("Quality against time", below, beside))
 
 
 def _short(name: str) -> str:

@@ -144,7 +144,7 @@ def read_returns(content: bytes, name: str = RETURNS_FILE) -> Returns:
         numbers: list[tuple[str, ...]] = [()] * len(people)
         for place, row in zip(*np.unique(person, return_index=True), strict=True):
             numbers[place] = tuple(json.loads(texts[worn[row]]))
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+    except (OSError, pa.ArrowException, KeyError, IndexError, TypeError, ValueError) as error:
         raise HarnessError(f"{name}: not what came back in a run: {str(error).splitlines()[0]}") from error
     return Returns(
         people=people,

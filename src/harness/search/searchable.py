@@ -15,7 +15,8 @@ from typing import Any
 
 from harness.base.code import code_of, modules_of
 from harness.base.errors import ConfigError
-from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary
+from harness.building import build_pipeline
+from harness.config import build, chosen_files, compose, value_at, vary
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
 from harness.spec import RunSpec

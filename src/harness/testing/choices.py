@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError
-from harness.config import compose_choice, instantiate, value_at
+from harness.building import instantiate
+from harness.config import compose_choice, value_at
 from harness.formats import Format
 
 if TYPE_CHECKING:

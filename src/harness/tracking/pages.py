@@ -11,6 +11,9 @@ test for each.
   or, as here, `deflate;` and the compressed JSON in base64. It has no say in which runs are pinned.
 - Columns of the table are known as ``metrics.`number/f1` `` and ``tags.`verdict` ``. `columnOrder` and `columnWidths`
   apply to those that are shown, the name and the time of a run included.
+- A chart of bars is titled by its `metricKey`, whatever its `displayName`, and draws its `dataAccessKey` where it has
+  one, or all of its `selectedMetricKeys`. A metric that is the `metricKey` of no chart gets a chart by itself, in a
+  section of its own: a chart that is `deleted` keeps it away. A section has so many `columns`, three unless it says so.
 - The compare page draws the first metric that all its runs have, in the order in which the first run has logged them.
 """
 
@@ -73,24 +76,40 @@ def tag_column(tag: str) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A row of charts under a title: bars, lines over steps, or images with a slider, one for each key."""
+    """Charts under a title: bars, lines over steps, or images with a slider, one for each key, so many in a row.
+
+    `titles` are for bars whose metric is not called what they show; a narrow chart shows the first letters alone.
+    `together` draws all bars in one chart.
+    """
 
     key: str
     title: str
     kind: str
     metrics: Sequence[str]
+    columns: int = 3
+    titles: Mapping[str, str] = field(default_factory=dict)
+    together: bool = False
 
     def cards(self) -> list[dict[str, Any]]:
-        """The charts as MLflow's page keeps them."""
-        return [self._card(name) for name in self.metrics]
+        """The charts as MLflow's page keeps them, and deleted ones that keep MLflow from drawing a metric again."""
+        if self.together:
+            shown = [self._card(self.title) | {"selectedMetricKeys": list(self.metrics)}] if self.metrics else []
+            return [*shown, *(self._card(name, deleted=True) for name in self.metrics)]
+        titled = [name for name in self.metrics if name in self.titles]
+        return [*map(self._titled, self.metrics), *(self._card(name, deleted=True) for name in titled)]
 
-    def _card(self, name: str) -> dict[str, Any]:
+    def _titled(self, name: str) -> dict[str, Any]:
+        if name not in self.titles:
+            return self._card(name)
+        return self._card(self.titles[name]) | {"dataAccessKey": name}
+
+    def _card(self, name: str, deleted: bool = False) -> dict[str, Any]:
         card: dict[str, Any] = {
             "uuid": f"{self.key}-{name}",
             "type": self.kind,
             "metricSectionId": self.key,
             "runsCountToCompare": _RUNS_SHOWN,
-            "deleted": False,
+            "deleted": deleted,
             "isGenerated": False,
         }
         if self.kind == "IMAGE":
@@ -126,7 +145,7 @@ class RunsView:
             "compareRunCharts": [card for section in charted for card in section.cards()],
             "compareRunSections": [
                 {"uuid": each.key, "name": each.title, "display": True, "isReordered": True}
-                | {"deleted": False, "isGenerated": False}
+                | {"deleted": False, "isGenerated": False, "columns": each.columns}
                 for each in charted
             ],
             "isAccordionReordered": True,

@@ -136,44 +136,52 @@ def _group(store: OpenStore, tag: str, name: str) -> Work:
 
 
 def _work_view(work: Work) -> RunsView:
-    declared, moved = work.declared, work.moved()
-    gains = [delta_name(metric) for metric in dict.fromkeys([*moved, *declared["gated"]])] if work.judged else []
+    declared = work.declared
+    gained = list(dict.fromkeys([*work.moved(), *declared["gated"]])) if work.judged else []
     return RunsView(
         work.search,
         first=BASELINE_TAG,
-        columns=_columns(gains[:MOST_GAINS], [*([SECONDS] if work.swept else []), *declared["headlines"]]),
-        sections=_sections(gains, [*declared["headlines"], SECONDS], declared["mistakes"]),
+        columns=_columns(gained, [*([SECONDS] if work.swept else []), *declared["headlines"]]),
+        sections=[_gains(gained), *_sections([*declared["headlines"], SECONDS], declared["mistakes"])],
     )
 
 
 def _pair_view(run: StoredRun, pair: Sequence[str]) -> RunsView:
-    """A run beside its baseline: first the metrics that moved, with both values, and then their gains."""
+    """A run beside its baseline: all gains in one chart, then the metrics that moved, with both values."""
     declared = declared_by(run.tags)
     moved = sorted(_moved(run), key=lambda metric: _gain(run, metric) or 0.0)
-    gains = [delta_name(metric) for metric in dict.fromkeys([*moved, *declared["gated"]])]
-    first = Section("moved", "What moved", "BAR", moved)
+    gained = list(dict.fromkeys([*moved, *declared["gated"]]))
     still = [metric for metric in declared["headlines"] if metric not in moved]
     return RunsView(
         ids_filter(pair),
         first=BASELINE_TAG,
-        columns=_columns(gains[:MOST_GAINS], list(declared["headlines"])),
-        sections=[first, *_sections(gains, still, declared["mistakes"])],
+        columns=_columns(gained, list(declared["headlines"])),
+        sections=[
+            replace(_gains(gained), columns=1, together=True),
+            Section("moved", "What moved", "BAR", moved, columns=2),
+            *_sections(still, declared["mistakes"]),
+        ],
     )
 
 
-def _columns(gains: Sequence[str], headlines: Sequence[str]) -> dict[str, int]:
+def _columns(gained: Sequence[str], headlines: Sequence[str]) -> dict[str, int]:
     """The verdict and what moved, in words, and at most eight metrics: gains first."""
-    metrics = [*gains, *headlines][:MOST_COLUMNS]
+    metrics = [*map(delta_name, gained[:MOST_GAINS]), *headlines][:MOST_COLUMNS]
     tags = {tag_column(tag): width for tag, width in _WIDTHS.items()}
     return tags | {metric_column(metric): _METRIC_WIDTH for metric in metrics}
 
 
-def _sections(gains: Sequence[str], headlines: Sequence[str], mistakes: Sequence[str]) -> list[Section]:
+def _gains(gained: Sequence[str]) -> Section:
+    """The gains, each under the name of its metric: beside MLflow's assistant `delta/...` would be all one reads."""
+    titles = {delta_name(metric): metric for metric in gained}
+    return Section("gains", "Gain over baseline", "BAR", list(titles), columns=2, titles=titles)
+
+
+def _sections(headlines: Sequence[str], mistakes: Sequence[str]) -> list[Section]:
     return [
-        Section("gains", "Gain over baseline", "BAR", gains),
-        Section("headlines", "Headlines", "BAR", headlines),
+        Section("headlines", "Headlines", "BAR", headlines, columns=2),
         Section("mistakes", "Mistakes", "IMAGE", mistakes),
-        Section("curves", "Over score threshold", "LINE", _CURVES if mistakes else ()),
+        Section("curves", "Over score threshold", "LINE", _CURVES if mistakes else (), columns=2),
     ]
 
 

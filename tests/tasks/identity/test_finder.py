@@ -9,7 +9,8 @@ import pytest
 
 from harness.base.errors import ConfigError, QueryError
 from harness.base.progress import silent
-from harness.config import build_finder, compose
+from harness.building import build_finder
+from harness.config import compose
 from harness.references.files import FaceGroundTruth
 from harness.references.store import LabelStore
 from harness.scoring.answering import threshold_of

@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from harness.config import build_pipeline, compose
+from harness.building import build_pipeline
+from harness.config import compose
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import CacheConfig
 from harness.pipeline.looks import Image, Look

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
-import numpy as np
-
-from harness.report.canvas import FAINT, WIDTH, Picture, draw, percent_axis
+from harness.report.canvas import WIDTH, Chart, Picture, Sample, Scale, box, hatched, picture
 from harness.scoring.searching import CurvePoint
 from harness.scoring.verification import ScoreHistogram
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 GENUINE, IMPOSTOR = "#0072b2", "#d55e00"
 
@@ -23,49 +19,57 @@ def identity_figures(
     """The figures; one that would show nothing is left out."""
     pictures = []
     if any(similar.genuine) or any(similar.impostors):
-        title = "How similar two faces are"
-        pictures.append(draw("similarities", title, (WIDTH, 3.4), lambda it: _similarities(it, similar, threshold)))
+        pictures.append(_similarities(similar, threshold))
     if curve:
-        title = "FNIR over FPIR"
-        pictures.append(draw("fnir_fpir", title, (WIDTH, 3.6), lambda it: _fnir(it, curve, fpir)))
+        pictures.append(_fnir(curve, fpir))
     return tuple(pictures)
 
 
-def _similarities(figure: Figure, similar: ScoreHistogram, threshold: float) -> None:
-    axes = figure.subplots()
-    edges = np.array(similar.edges)
-    kinds = (("one person", similar.genuine, GENUINE, ""), ("two people", similar.impostors, IMPOSTOR, "///"))
-    for label, counts, colour, hatch in kinds:
-        if total := sum(counts):
-            shares, name = np.array(counts) / total, f"{label}, {total:,} pairs"
-            bars = axes.bar(edges[:-1], shares, np.diff(edges), align="edge", label=name, color=colour, alpha=0.65)
-            for bar in bars:
-                bar.set_hatch(hatch)
-    if np.isfinite(threshold):
-        axes.axvline(threshold, color=FAINT, linestyle="--", linewidth=2)
-        axes.text(threshold, axes.get_ylim()[1] * 0.94, f" threshold {threshold:.2f}", ha="left", fontsize=9.5)
-    axes.set(xlabel="similarity", ylabel="share of the pairs", title="How similar two faces are")
-    axes.set_xlim(-0.4, 1.0)
-    percent_axis(axes, "y")
-    axes.legend(loc="upper left")
+def _similarities(similar: ScoreHistogram, threshold: float) -> Picture:
+    pattern, lines = hatched("similarities-two", IMPOSTOR)
+    kinds = (("one person", similar.genuine, GENUINE), ("two people", similar.impostors, lines))
+    shares = {
+        (f"{label}, {sum(counts):,} pairs", fill): [count / sum(counts) for count in counts]
+        for label, counts, fill in kinds
+        if sum(counts)
+    }
+    upright, across = Scale(0, max(max(own) for own in shares.values()) * 1.05), Scale(-0.4, 1.0)
+    chart = Chart(68, 30, WIDTH - 88, 165, across, upright)
+    edges = list(pairwise(float(edge) for edge in similar.edges))
+    legend: dict[str, Sample] = {}
+    for (label, fill), own in shares.items():
+        for (low, high), share in zip(edges, own, strict=True):
+            if share and high > across.low:
+                chart.bar((max(low, across.low), 0), (high, share), fill, 0.65)
+        legend[label] = _swatch(fill)
+    if math.isfinite(threshold):
+        chart.upright(threshold, "--")
+        chart.text((threshold, upright.high), f"threshold {threshold:.2f}", (5, 12), size=9.5)
+    chart.legend(legend, "upper left")
+    ticks = ("similarity", across.numbers()), ("share of the pairs", upright.percents())
+    parts = [pattern, *chart.frame("How similar two faces are", *ticks)]
+    return picture("similarities", "How similar two faces are", 240, parts)
 
 
-def _fnir(figure: Figure, curve: Sequence[CurvePoint], fpir: float) -> None:
-    axes = figure.subplots()
+def _swatch(fill: str) -> Sample:
+    return lambda x, y: box(x - 12, y - 5, 24, 10, fill, 0.65)
+
+
+def _fnir(curve: Sequence[CurvePoint], fpir: float) -> Picture:
     points = sorted((point.fpir, point.fnir) for point in curve if point.fpir > 0)
     least = [point.fnir for point in curve if point.fpir == 0]
+    shown = [*(x for x, _ in points), fpir]
+    across, upright = Scale(min(shown) / 1.3, max(*shown, 0.1) * 1.3, log=True), Scale(-0.02, 1.02)
+    chart = Chart(68, 30, WIDTH - 88, 180, across, upright)
     if points:
-        axes.plot(*zip(*points, strict=True), color=GENUINE, linewidth=2, drawstyle="steps-post")
-        axes.set_xscale("log")
+        steps = [step for (x, y), (after, _) in pairwise(points) for step in ((x, y), (after, y))]
+        chart.line([*steps, points[-1]], GENUINE)
     if least:
-        axes.axhline(min(least), color=FAINT, linestyle=":", linewidth=1.5)
-        words, beside = "dotted: no stranger is shown anybody", axes.get_yaxis_transform()
-        axes.text(0.99, min(least), words, ha="right", va="bottom", fontsize=9, transform=beside)
-    axes.axvline(fpir, color=FAINT, linestyle="--", linewidth=2)
-    axes.set(
-        xlabel="FPIR: strangers who are shown somebody", ylabel="FNIR: runners who are shown nothing",
-        title="What a search misses at what it lets through (dashed: the target)",
-    )  # fmt: skip
-    axes.set_ylim(-0.02, 1.02)
-    percent_axis(axes, "x")
-    percent_axis(axes, "y")
+        chart.across(min(least), ":")
+        chart.text((across.high, min(least)), "dotted: no stranger is shown anybody", (-4, -4), "end")
+    chart.upright(fpir, "--")
+    title = "What a search misses at what it lets through (dashed: the target)"
+    ticks = {value: f"{value:.6%}".rstrip("0%").rstrip(".") + "%" for value in across.ticks()}
+    below = ("FPIR: strangers who are shown somebody", ticks)
+    parts = chart.frame(title, below, ("FNIR: runners who are shown nothing", upright.percents()))
+    return picture("fnir_fpir", "FNIR over FPIR", 255, parts)

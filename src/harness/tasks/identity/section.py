@@ -108,7 +108,7 @@ def show_identity(
         rows=[_row(row, album) for row in rows[:MOST_ROWS]],
         rows_left_out=max(0, len(rows) - MOST_ROWS),
         clustered=bool((evidence.faces.person[clusters >= 0] >= 0).any()),
-        figures={figure.name: Markup(figure.svg) for figure in figures},  # made here, escaped by matplotlib
+        figures={figure.name: Markup(figure.svg) for figure in figures},  # made and escaped here
     )
     return Shown(html)
 

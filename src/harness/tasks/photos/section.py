@@ -121,7 +121,7 @@ def _html(
         number_causes=list(_number_causes([each for _, each in missed])),
         missed=[{"name": name, "number": each.number, "words": each.words()} for name, each in missed[:MOST_MISSED]],
         missed_left_out=max(0, len(missed) - MOST_MISSED),
-        figures={figure.name: {"svg": Markup(figure.svg)} for figure in figures},  # made here, escaped by matplotlib
+        figures={figure.name: {"svg": Markup(figure.svg)} for figure in figures},  # made and escaped here
         suspects=list(drawn.suspects()),
         suspects_left_out=suspects_left_out,
     )
