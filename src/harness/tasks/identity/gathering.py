@@ -36,12 +36,13 @@ class SeenPhoto:
 
 @dataclass(frozen=True)
 class SeenSelfie:
-    """A picture that somebody searches with. Without a `vector` it cannot be searched with: no face was `found` in it,
-    or one that is too small."""
+    """A picture that somebody searches with, and its hash. Without a `vector` it cannot be searched with: no face was
+    `found` in it, or one that is too small."""
 
     person: str
     found: bool
     vector: NDArray[np.float32] | None
+    sha256: str = ""
 
 
 def gather(
