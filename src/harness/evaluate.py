@@ -237,17 +237,24 @@ def reuse(
 def make_report(store: OpenStore, run_id: str, drawing: Drawing | None = None) -> None:
     """Make the report of a run, from its config and the stage cache, as it is drawn by its config or otherwise. Raises
     a HarnessError where it would be another run by now, or one of which nothing may be shown."""
-    spec = replace(stored_spec(read_artifact(store, run_id, "config.yaml").decode()), reports="on", sweep_id=None)
-    key = load_run(store, run_id).metadata.key
-    code, data = plan_code(spec), all_data(spec)
-    if key not in (run_key(spec, code), run_key(replace(spec, light=True), code)):
-        raise HarnessError(
-            f"run {run_id[:8]}: its photos, labels, models or code have changed since, so that its pictures cannot be "
-            "made any more; run it again"
-        )
+    spec = replace(remade(store, run_id, "pictures"), reports="on")
+    data = all_data(spec)
     root = spec.holdout.root if spec.holdout else None
     spec = replace(spec, drawing=drawing or spec.drawing)
     reuse(spec, store, run_id, find_baseline(store, data.digest, data.split, root), redraw=True)
+
+
+def remade(store: OpenStore, run_id: str, wanted: str) -> RunSpec:
+    """The plan of a stored run, whose stages are in the cache. Raises a HarnessError, which says that the `wanted`
+    cannot be made, where it would be another run by now."""
+    spec = replace(stored_spec(read_artifact(store, run_id, "config.yaml").decode()), sweep_id=None)
+    key, code = load_run(store, run_id).metadata.key, plan_code(spec)
+    if key not in (run_key(spec, code), run_key(replace(spec, light=True), code)):
+        raise HarnessError(
+            f"run {run_id[:8]}: its photos, labels, models or code have changed since, so that its {wanted} cannot be "
+            "made any more; run it again"
+        )
+    return spec
 
 
 def _again(spec: RunSpec, folder: Path) -> dict[str, TaskResult]:

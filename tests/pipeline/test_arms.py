@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
+import harness
 from harness.config import build, compose
 from harness.pipeline.looks import Image, Look
+from harness.references.files import BibLabels, FaceLabels
+from harness.references.importing import ImportedPhoto, ImportedSet, import_set
+from harness.references.store import LabelStore
 from harness.scoring import missed_numbers
 from harness.testing import Picture
 from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
@@ -58,3 +64,36 @@ def test_a_number_of_which_an_arm_covers_half_a_digit_is_a_part_and_told_as_one(
 
 def test_beside_an_arm_that_covers_nothing_the_number_is_whole() -> None:
     assert [bib.number for bib in read("2856", 325)] == ["2856"]
+
+
+def test_the_report_of_a_run_tells_the_part_with_its_picture(tmp_path: Path) -> None:
+    """Six photos of a runner whose arm is before the last digit, some pixels further each time, all labelled 2856."""
+    bibs = BibLabels.model_validate({"labeled": True, "boxes": [unit(BIB) | {"number": "2856"}]})
+    faces = FaceLabels.model_validate({"labeled": True, "boxes": [unit(PEOPLE["P001"][1])]})
+    photos = []
+    for x in range(283, 289):
+        path = tmp_path / f"arm_{x}.png"
+        cv2.imwrite(str(path), with_arm("2856", x, tilt=0))
+        photos.append(
+            ImportedPhoto(path=path, where=path.name, bibs=bibs, faces=faces, links=[(0, 0)], split="iteration")
+        )
+    import_set(LabelStore(tmp_path / "set"), ImportedSet(tuple(photos)))
+    run = harness.run(
+        "references=staging",
+        f"references.root={tmp_path / 'set'}",
+        f"tracking.root={tmp_path / 'mlruns'}",
+        f"cache.folder={tmp_path / 'cache'}",
+        "identity=off",
+        *QUICK,
+    )
+    found = {item.name: [bib.number for bib in item.photo.prediction.bibs] for item in run.items if item.photo}
+    parts = [name for name, numbers in found.items() if numbers == ["285?"]]
+    assert parts
+    assert run.metrics["reading/partial"] == len(parts)
+    whole = [number for numbers in found.values() for number in numbers if number != "285?"]
+    assert run.metrics["count/number_fp"] == sum(number != "2856" for number in whole), (
+        "no part counts as a wrong number"
+    )
+    (report,) = (tmp_path / "mlruns").rglob("report.html")
+    for name in parts:
+        assert re.search(rf"{name}(?s:.{{0,400}})read in part as (&#34;|&quot;|\")285\?", report.read_text())

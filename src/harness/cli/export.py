@@ -8,12 +8,18 @@ name, or `latest`.
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from harness.base.errors import ConfigError
 from harness.base.texts import counted
 from harness.cli.parsing import is_override
 from harness.cli.runs import compose_runs, existing_store
 from harness.cli.sets import compose_staging, open_store
+
+if TYPE_CHECKING:
+    from harness.tasks.photos.prediction_export import Embeddings
+    from harness.tracking.entries import RunEntry
+    from harness.tracking.store import OpenStore
 
 NAME = "export"
 HELP = "write the staging set as COCO, or the predictions of a run"
@@ -28,7 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", required=True, choices=("coco", "predictions"), help="what to write")
     parser.add_argument("-f", "--force", action="store_true", help="replace a file of predictions that is there")
     parser.add_argument(
-        "--embeddings", action="store_true", help="write the embeddings of faces, too; runs keep none so far"
+        "--embeddings",
+        action="store_true",
+        help="write the embeddings of faces and selfies, too: personal data, made again from the photos of the run",
     )
     parser.add_argument(
         "words",
@@ -81,11 +89,34 @@ def _export_predictions(arguments: argparse.Namespace, wanted: str, path: str) -
     stored = load_run(store, entry.run_id)
     if PHOTOS not in stored.tasks:
         raise ConfigError(f"run {entry.short_id} ({entry.name}) has no photos, and so no predictions")
-    export_predictions(stored, target)
+    embeddings = _embeddings(store, entry) if arguments.embeddings else None
+    export_predictions(stored, target, embeddings)
     print(f"Exported {counted(len(stored.photos), 'photo')} of run {entry.short_id} ({entry.name}) to {target}")
+    if embeddings:
+        faces = sum(vector is not None for own in embeddings.faces.values() for vector in own)
+        selfies = sum(vector is not None for _, vector in embeddings.selfies.values())
+        print(
+            f"It has the embeddings of {counted(faces, 'face')} and {counted(selfies, 'selfie')}: whoever has the file "
+            "can search for these people. Delete it when it is no longer needed."
+        )
     if failed := len(stored.tasks[PHOTOS].failed):
         has = "has" if failed == 1 else "have"
         print(f"{counted(failed, 'photo')} could not be evaluated in that run and {has} no line.")
-    if arguments.embeddings:
-        print("The run has no embeddings: runs do not keep any yet.")
     return 0
+
+
+def _embeddings(store: OpenStore, entry: RunEntry) -> Embeddings:
+    """Those of the faces that a run found and of the selfies of its set: made again, since a run keeps none."""
+    from harness.evaluate import remade
+    from harness.tasks.identity.task import IdentityTask
+
+    told = f"run {entry.short_id} ({entry.name})"
+    try:
+        spec = remade(store, entry.run_id, "embeddings")
+    except ConfigError as error:
+        raise ConfigError(f"{told} has no embeddings that could be made again: {error}") from error
+    task = next((task for task in spec.tasks if isinstance(task, IdentityTask)), None)
+    if task is None:
+        raise ConfigError(f"{told} has no embeddings: it recognised nobody (identity=off)")
+    task.photos.load()
+    return task.embeddings()

@@ -128,14 +128,15 @@ class Returning:
     def _returned(self, vectors: Floats, look: Look, threshold: Floats) -> Returned:
         given = [self._evidence.people[person].numbers for person in look.person.tolist()]
         found = self.follow(vectors, look, given, threshold)
-        scores, wide = self.search.scores(look), self.search.by_photo(look.similarity)
+        wide, average = (self.search.by_photo(each.similarity) for each in (look, found.average))
+        scores = self.search.scores(look, wide)
         return Returned(
             look,
             found.average,
             scores,
             wide,
-            np.maximum(scores, self.search.scores(found.average)),
-            np.maximum(wide, self.search.by_photo(found.average.similarity)),
+            np.maximum(scores, self.search.scores(found.average, average)),
+            np.maximum(wide, average),
             found.reads,
             np.any(vectors, axis=1) | np.any(found.average.similarity > -np.inf, axis=1),
         )

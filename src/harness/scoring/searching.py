@@ -100,16 +100,24 @@ class Search:
         """The appearances of a person."""
         return self._seen_by_person[self._first_seen[person] : self._first_seen[person + 1]]
 
-    def scores(self, look: Look) -> Floats:
-        """The score of each photo for each query; -inf where no face is eligible."""
-        faces = self.evidence.faces
-        best = look.similarity.copy()
-        best[:, ~self.of_others] = -np.inf
+    def scores(self, look: Look, any_face: Floats | None = None) -> Floats:
+        """The score of each photo for each query; -inf where no face is eligible. `any_face` is what `by_photo` says of
+        the same look, where that is known."""
+        faces, seen_in = self.evidence.faces, self.evidence.appearances.photo
+        best = self._scores_of_others(look.similarity, any_face)
         row, seen = self.wanted(look)
-        row, face = self.faces_in(row, self.evidence.appearances.photo[seen])
-        theirs = (faces.person[face] == look.person[row]) | (faces.person[face] == UNKNOWN)
-        best[row, face] = np.where(theirs, look.similarity[row, face], -np.inf)
-        return self.by_photo(best)
+        best[row, seen_in[seen]] = -np.inf
+        pair, face = self.faces_in(np.arange(len(row)), seen_in[seen])
+        theirs = (faces.person[face] == look.person[row[pair]]) | (faces.person[face] == UNKNOWN)
+        pair, face = pair[theirs], face[theirs]
+        np.maximum.at(best, (row[pair], faces.photo[face]), look.similarity[row[pair], face])
+        return best
+
+    def _scores_of_others(self, similarity: Floats, any_face: Floats | None) -> Floats:
+        """The greatest similarity with a face of somebody else in each photo, as if nobody were labelled there."""
+        if self.of_others.all():
+            return self.by_photo(similarity) if any_face is None else any_face.copy()
+        return self.by_photo(np.where(self.of_others, similarity, -np.inf))
 
     def by_photo(self, similarity: Floats) -> Floats:
         """The greatest similarity in each photo."""

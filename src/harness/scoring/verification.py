@@ -2,9 +2,9 @@
 
 All pairs of enrolled faces of which it is known whose they are, but for pairs within one photo. A pair is *genuine*
 where both are one person's, else an *impostor* pair; a face of nobody makes impostor pairs only. Similarities are told
-apart in steps of 1 / STEPS, so that any number of pairs is counted in one table. Of more than MOST_FACES faces, all
-genuine pairs are compared, and the impostor pairs of MOST_FACES faces that are evenly spread over all of them: that is
-200 million, where a FAR of 1e-4 needs ten thousand.
+apart in steps of 1 / STEPS, so that any number of pairs is counted in one table, some of them at a time. Of more than
+MOST_FACES faces, all genuine pairs are compared, and the impostor pairs of MOST_FACES faces that are evenly spread over
+all of them: that is five billion, where a FAR of 1e-4 needs ten thousand.
 
 - TAR at FAR f: the share of genuine pairs at or above the threshold at which, of n impostor pairs, at most floor(f x n)
   are; n/a with fewer than 1 / f impostor pairs.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations_with_replacement
 from typing import ClassVar
 
 import numpy as np
@@ -23,14 +23,14 @@ import numpy as np
 from harness.scoring.boxes import Bools, Floats, Ints
 from harness.scoring.cards import Column, Declaration, Figure, Note, Rate, Scorecard, Section
 from harness.scoring.people import NOBODY, UNKNOWN, Evidence, Faces, Tallied, counts_by_person, sum_by
-from harness.scoring.searching import BLOCK, allowed_of, similarities
+from harness.scoring.searching import allowed_of, similarities
 from harness.scoring.uncertainty import Jackknifed, jackknifed, parts_of
 
 STEPS = 10**4
 #: One place for each similarity from -1 to 1.
 PLACES = 2 * STEPS + 1
-#: So many faces make impostor pairs.
-MOST_FACES = 20_000
+#: So many faces make impostor pairs, and so many are compared with so many at a time: what a processor has at hand.
+MOST_FACES, TOGETHER = 100_000, 512
 #: The FARs at which TAR is told, by what their counts are called.
 FARS = {0.01: "1e_2", 0.001: "1e_3", 0.0001: "1e_4"}
 EER = "verify/eer"
@@ -162,9 +162,9 @@ def _genuine(faces: Faces, rows: Ints) -> Iterator[Ints]:
     rows = rows[faces.person[rows] != NOBODY]
     rows = rows[np.argsort(faces.person[rows], kind="stable")]
     for own in np.split(rows, np.flatnonzero(np.diff(faces.person[rows])) + 1):
-        for first in range(0, len(own) - 1, _together(own)):
-            place, pairs = _places(faces, own[first : first + _together(own)], own[first:])
-            keys, times = np.unique(faces.person[own[0]] * PLACES + place[pairs], return_counts=True)
+        for some, others in _tiles(own, own):
+            place = _places(faces, some, others)[_each_once(some, others) & _apart(faces, some, others)]
+            keys, times = np.unique(faces.person[own[0]] * PLACES + place, return_counts=True)
             yield np.stack([keys, times], axis=1)
 
 
@@ -172,20 +172,18 @@ def _impostors(faces: Faces, rows: Ints, parts: Ints, count: int) -> Ints:
     """The pairs of two people in different photos by the place of their similarity: for each part of the people those
     that have a face of it, and in the last row all of them."""
     part_of = np.append(parts, [count, count])[faces.person[rows]]  # NOBODY is of no part
-    rows = rows[np.argsort(part_of, kind="stable")]
-    edges = np.searchsorted(np.sort(part_of), np.arange(count + 2)).tolist()
+    of_part = [rows[part_of == part] for part in range(count + 1)]
     found = np.zeros((count + 2, PLACES), dtype=np.int64)
-    for part, (start, end) in enumerate(pairwise(edges)):
-        for first in range(start, end, _together(rows)):
-            some, others = rows[first : min(end, first + _together(rows))], rows[first:]
-            place, pairs = _places(faces, some, others)
-            pairs &= (faces.person[some, None] != faces.person[others]) | (faces.person[others] == NOBODY)
+    for part, other in combinations_with_replacement(range(count + 1), 2):
+        for some, others in _tiles(of_part[part], of_part[other]):
+            place, pairs = _places(faces, some, others), _apart(faces, some, others)
+            if part == other:  # elsewhere all are two people, and every pair is met once
+                pairs &= (faces.person[some, None] != faces.person[others]) | (faces.person[others] == NOBODY)
+                pairs &= _each_once(some, others)
             place[~pairs] = PLACES
-            for other in range(part, count + 1):
-                theirs = place[:, max(0, edges[other] - first) : edges[other + 1] - first]
-                counts = np.bincount(theirs.ravel(), minlength=PLACES + 1)[:PLACES]
-                for row in {part, other, count + 1}:
-                    found[row] += counts
+            counts = np.bincount(place.ravel(), minlength=PLACES + 1)[:PLACES]
+            for row in {part, other, count + 1}:
+                found[row] += counts
     return np.delete(found, count, axis=0)
 
 
@@ -194,19 +192,33 @@ def _spread(rows: Ints, most: int) -> Ints:
     return rows[np.linspace(0, len(rows), min(len(rows), most), endpoint=False).astype(np.int64)]
 
 
-def _together(rows: Ints) -> int:
-    """How many faces are compared with all of these at a time."""
-    return max(1, BLOCK // 4 // max(1, len(rows)))
+def _tiles(rows: Ints, columns: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Some of the rows with some of the columns, until each has met each. Of rows with themselves, the tiles below the
+    diagonal, which have the pairs of those above it, are left out."""
+    for first in range(0, len(rows), TOGETHER):
+        start = first if columns is rows else 0
+        for column in range(start, len(columns), TOGETHER):
+            yield rows[first : first + TOGETHER], columns[column : column + TOGETHER]
 
 
-def _places(faces: Faces, some: Ints, rows: Ints) -> tuple[Ints, Bools]:
-    """The place of the similarity of some faces, which are the first of the rows, with each of the rows; and which
-    pairs are of different photos, each pair once."""
-    similar = similarities(faces.vectors[some], faces.vectors[rows])
-    place = np.clip(np.rint(similar * STEPS).astype(np.int64) + STEPS, 0, PLACES - 1)
-    pairs: Bools = np.arange(len(some))[:, None] < np.arange(len(rows))
-    pairs &= faces.photo[some, None] != faces.photo[rows]
-    return place, pairs
+def _places(faces: Faces, some: Ints, others: Ints) -> Ints:
+    """The place of the similarity of each of some faces with each of the others."""
+    similar = similarities(faces.vectors[some], faces.vectors[others])
+    np.rint(np.multiply(similar, STEPS, out=similar), out=similar)
+    np.clip(np.add(similar, STEPS, out=similar), 0, PLACES - 1, out=similar)
+    return similar.astype(np.int64)
+
+
+def _apart(faces: Faces, some: Ints, others: Ints) -> Bools:
+    """Which pairs are of different photos."""
+    pairs: Bools = faces.photo[some, None] != faces.photo[others]
+    return pairs
+
+
+def _each_once(some: Ints, others: Ints) -> Bools:
+    """Of the pairs of faces with each other, each once, and none of a face with itself."""
+    pairs: Bools = some[:, None] < others
+    return pairs
 
 
 def _place_at(counts: Ints, allowed: int) -> int:

@@ -76,6 +76,9 @@ def test_a_selfie_searches_by_its_own_line_and_a_face_without_a_vector_is_not_co
     unsearchable = scored(named_set, tmp_path, [*lines(**own), {"selfie": selfie, "embedding": None}])
     assert unsearchable.metrics["find/by_selfie"] == 0.0
     assert unsearchable.metrics["count/find_missed_face_not_found"] == 2
+    small = scored(named_set, tmp_path, [*lines(**own), {"selfie": selfie, "embedding": None, "found": True}])
+    assert small.metrics["count/find_missed_face_not_found"] == 0
+    assert small.metrics["count/find_missed_not_enrolled"] == 2
     lost = scored(named_set, tmp_path, [*lines(**(own | {"P005": None})), {"selfie": selfie, "embedding": vector(0.0)}])
     assert lost.metrics["count/find_missed_not_enrolled"] == 1
 

@@ -185,7 +185,7 @@ def test_people_with_very_many_faces_search_by_some_of_them(person: list[int], m
 
 
 def test_faces_that_do_not_search_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "MOST_QUERIES", 3)
+    monkeypatch.setattr(gathering, "MOST_PAIRS", 3 * 5)  # five faces are searched
     photos = [seen(photo(name, (face_at(n, "Ada"),)), [face_at(n)]) for n, name in enumerate("abcde")]
     evidence = gathered(*photos)
     assert len(evidence.queries) == 3

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import harness as harness_api
 from harness.base.errors import ReferenceSetError
 from harness.config import build, compose
 from harness.pipeline.cache import FILE, decoded
@@ -106,6 +107,41 @@ def test_a_run_has_the_headline_and_four_scorecards_and_no_vector_leaves_the_cac
     for path in files:
         content = path.read_bytes()
         assert not [sign for sign in signs if sign in content], path
+
+
+@pytest.mark.slow
+def test_embeddings_leave_the_cache_where_a_person_exports_them_and_score_as_the_run_did(
+    harness: Harness, stored: None, tiny_set: Path, tmp_path: Path
+) -> None:
+    where = ("references=staging", f"references.root={tiny_set}")
+    assert harness(*where, "preset=fast", "report.make=off", *QUICK).code == 0
+    own = harness_api.load_run("latest")
+    assert harness("export", "--format", "predictions", "latest", "without.jsonl").code == 0
+    assert b"embedding" not in (tmp_path / "without.jsonl").read_bytes()
+    told = harness("export", "--format", "predictions", "latest", "with.jsonl", "--embeddings")
+    assert told.code == 0, told.err
+    assert (
+        "It has the embeddings of 3 faces and 0 selfies: whoever has the file can search for these people." in told.out
+    )
+    assert (tmp_path / "with.jsonl").stat().st_mode & 0o777 == 0o600
+    assert harness("score", "with.jsonl", *where, "report.make=off").code == 0
+    given = harness_api.load_run("latest")
+    compared = [
+        name for name in own.metrics if name.startswith(("find/", "selfie/", "verify/", "cluster/", "identity/"))
+    ]
+    assert "identity/threshold" in compared
+    assert {name: given.metrics.get(name) for name in compared} == {name: own.metrics[name] for name in compared}
+    scored = harness("export", "--format", "predictions", "latest", "again.jsonl", "--embeddings")
+    assert (scored.code, "it was scored from a file of predictions" in scored.err) == (2, True)
+    assert not (tmp_path / "again.jsonl").exists()
+
+    labels = tiny_set / "face_ground_truth.json"
+    edited = json.loads(labels.read_text())
+    next(iter(edited["photos"].values()))["boxes"][0]["identity"] = "Zoe"
+    labels.write_text(json.dumps(edited))
+    changed = harness("export", "--format", "predictions", own.id, "other.jsonl", "--embeddings")
+    assert (changed.code, "have changed since, so that its embeddings cannot be made" in changed.err) == (1, True)
+    assert not (tmp_path / "other.jsonl").exists()
 
 
 @pytest.mark.slow

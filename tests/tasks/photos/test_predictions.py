@@ -474,6 +474,8 @@ def test_a_photo_whose_size_cannot_be_read_fails_alone(tmp_path: Path) -> None:
         ),
         ({"selfie": "f" * 64, "embedding": [1.0]}, f"selfie {'f' * 64}"),
         (FULL | {"embedding": [1.0]}, "embedding: expected it in a face, or on a line with selfie"),
+        (FULL | {"found": True}, "found: expected it on a line with selfie"),
+        ({"selfie": "f" * 64, "embedding": [1.0], "found": False}, "found: false beside an embedding; expected true"),
     ],
 )
 def test_a_line_of_a_selfie_has_its_hash_and_its_embedding(tmp_path: Path, line: Any, told: str) -> None:

@@ -4,7 +4,7 @@ A recogniser turns each face upright (`aligning`), describes it by a vector of l
 of it is. Two faces are alike as their vectors' dot product says. A face that is lower than `least_height` pixels is
 *not enrolled*: nobody could tell who it is, it is counted and never compared.
 
-Vectors are personal data. They are kept in the stage cache, as bytes, and nowhere else.
+Vectors are personal data. They are kept in the stage cache, as bytes, and nowhere else, unless a person exports them.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ class FaceVectors:
 
     def __len__(self) -> int:
         return len(self.heights)
+
+    def rows(self) -> list[NDArray[np.float32] | None]:
+        """The vector of each face, None for one that is not enrolled."""
+        return [vector if enrolled else None for vector, enrolled in zip(self.vectors, self.enrolled, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)

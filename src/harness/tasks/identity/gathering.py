@@ -20,8 +20,8 @@ from harness.scoring.people import UNKNOWN, Appearances, Evidence, Faces, Photos
 from harness.tasks.identity.roster import Roster, Sighting
 from harness.types import Box, PhotoPrediction
 
-#: So many queries search at most: each is compared with every face.
-MOST_QUERIES = 10_000
+#: So many pairs of a query and a face are looked at: all of 60,000 faces that each search among all others.
+MOST_PAIRS = 4 * 10**9
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,13 @@ class SeenPhoto:
 
 @dataclass(frozen=True)
 class SeenSelfie:
-    """A picture that somebody searches with. Without a `vector` it cannot be searched with: no face was `found` in it,
-    or one that is too small."""
+    """A picture that somebody searches with, and its hash. Without a `vector` it cannot be searched with: no face was
+    `found` in it, or one that is too small."""
 
     person: str
     found: bool
     vector: NDArray[np.float32] | None
+    sha256: str = ""
 
 
 def gather(
@@ -218,7 +219,7 @@ def _queries(
                 rows.append((found.vectors[face], sighting.person, sighting.photo, face))
     vectors, person, photo, face_rows = zip(*rows, strict=True) if rows else ((), (), (), ())
     whose = np.array(person, dtype=np.int64)
-    asked = thinned(whose, MOST_QUERIES)
+    asked = thinned(whose, MOST_PAIRS // max(1, len(found)))
     return Queries(
         vectors=np.array(vectors, dtype=np.float32).reshape(len(rows), found.vectors.shape[1])[asked],
         person=whose[asked],

@@ -36,6 +36,7 @@ from harness.tasks.identity.section import show_identity
 from harness.tasks.identity.selfies import selfie_face
 from harness.tasks.photos.from_file import FilePhotosTask, unit
 from harness.tasks.photos.predicting import EvaluatedPhoto
+from harness.tasks.photos.prediction_export import Embeddings
 from harness.tasks.photos.task import PhotosTask
 from harness.types import Split
 
@@ -153,8 +154,17 @@ class IdentityTask:
             except PhotoError as error:
                 failed.append(FailedItem(selfie.sha256, f"selfie of {selfie.identity}", str(error)))
             else:
-                found.append(SeenSelfie(selfie.identity, seen is not None, seen.vector if seen else None))
+                vector = seen.vector if seen else None
+                found.append(SeenSelfie(selfie.identity, seen is not None, vector, selfie.sha256))
         return found, failed
+
+    def embeddings(self) -> Embeddings:
+        """The vectors of all faces and selfies, to be written where a person asks for them. Nothing else tells them."""
+        photos, _ = self.photos.predicted()
+        return Embeddings(
+            {item.photo.sha256: item.vectors.rows() for item in _seen(photos)},
+            {selfie.sha256: (selfie.found, selfie.vector) for selfie in self.selfies()[0]},
+        )
 
     @property
     def _model(self) -> str:
@@ -183,7 +193,8 @@ def _given_selfies(photos: FilePhotosTask) -> Iterator[SeenSelfie]:
     for selfie in photos.references.selfies:
         if selfie.sha256 in given:
             vector = given[selfie.sha256]
-            yield SeenSelfie(selfie.identity, vector is not None, None if vector is None else unit(vector))
+            found = vector is not None or selfie.sha256 in photos.predictions.too_small
+            yield SeenSelfie(selfie.identity, found, None if vector is None else unit(vector), selfie.sha256)
 
 
 def _seen(photos: Sequence[EvaluatedPhoto]) -> list[SeenPhoto]:

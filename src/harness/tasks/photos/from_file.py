@@ -23,6 +23,9 @@ from harness.tasks.photos.scores import judged
 from harness.tasks.photos.task import Predicted, ReferencePhotosTask
 from harness.types import PhotoPrediction
 
+#: How far single precision may leave the length of a vector from 1.
+_AS_LONG_AS_1 = 1e-6
+
 
 @dataclass(frozen=True)
 class FilePhotosTask(ReferencePhotosTask):
@@ -128,6 +131,8 @@ class FilePhotosTask(ReferencePhotosTask):
 
 
 def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """A vector of length 1 that points the same way."""
+    """A vector of length 1 that points the same way. One that has this length, as far as single precision can say,
+    stays as it is: what a run has exported is scored as in that run."""
     exact = vector.astype(np.float64)
-    return (exact / np.linalg.norm(exact)).astype(np.float32)
+    length = float(np.linalg.norm(exact))
+    return vector if abs(length - 1) < _AS_LONG_AS_1 else (exact / length).astype(np.float32)

@@ -45,7 +45,7 @@ class Predictions:
     `absent` is what no line speaks about, `unreadable` are photos whose size is needed and cannot be had, `elsewhere`
     counts the lines about photos of other splits; `traced` says that the lines tell which texts were dropped.
     `embeddings` has those of each photo's faces, None for a face without one; `selfies` those of selfies. They are
-    personal data: they stay here.
+    personal data: they stay here. `too_small` are selfies whose face was found and cannot be compared.
     """
 
     found: Mapping[str, PhotoPrediction]
@@ -56,6 +56,7 @@ class Predictions:
     elsewhere: Mapping[str, int]
     traced: bool = False
     selfies: Mapping[str, Embedding | None] = field(default_factory=dict)
+    too_small: frozenset[str] = frozenset()
 
     @property
     def length(self) -> int:
@@ -99,6 +100,7 @@ class Gatherer:
         self._seconds: dict[str, dict[str, float]] = {}
         self._embeddings: dict[str, tuple[Embedding | None, ...]] = {}
         self._selfies: dict[str, Embedding | None] = {}
+        self._too_small: set[str] = set()
         self._known_selfies = {selfie.sha256 for selfie in references.selfies}
         self._length: tuple[int, int] | None = None
         #: How many boxes are in pixels, and how many of them lie within the first pixel of their photo.
@@ -119,19 +121,21 @@ class Gatherer:
         """Note that something is wrong there."""
         self._problems.append((number, text))
 
-    def _add_selfie(self, number: int, sha256: str, embedding: list[float] | None) -> None:
+    def _add_selfie(self, number: int, sha256: str, embedding: list[float] | None, found: bool) -> None:
         if sha256 not in self._known_selfies:
             self._note_unknown(number, f"selfie {sha256}", "")
         elif sha256 in self._selfies:
             raise LineError("this selfie is there already; expected each once")
         if embedding is not None:
             self._check_length(number, embedding, "embedding")
+        elif found:
+            self._too_small.add(sha256)
         self._selfies[sha256] = None if embedding is None else np.asarray(embedding, np.float32)
 
     def add(self, number: int, line: PredictionLine, size: Size | None = None) -> None:
         """A line; `size` is what its program takes the upright photo to be."""
         if line.selfie is not None:
-            self._add_selfie(number, line.selfie, line.embedding)
+            self._add_selfie(number, line.selfie, line.embedding, bool(line.found))
             return
         self._note_keys(number, line)
         self._note_pixels(line)
@@ -188,6 +192,7 @@ class Gatherer:
             self._elsewhere,
             traced=(DROPPED,) in self._with,
             selfies=self._selfies,
+            too_small=frozenset(self._too_small),
         )
 
     def _note_keys(self, number: int, line: PredictionLine) -> None:

@@ -15,10 +15,12 @@ inverse, to the last digit.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from harness.base.checks import Positive, Share, cut_at_border, first_error
@@ -48,6 +50,7 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{64}$", to_lower
 #: The places of a bib and a face, and a score where there is one.
 Link = list[Finite | None]
 Size = tuple[int, int]
+Vector = NDArray[np.float32]
 
 
 class _UnitBox(TypedDict):
@@ -113,10 +116,12 @@ class Dropped(_Part):
 
 class PredictionLine(_Part):
     """One line. A photo is known by its name, by its hash, or by both. A line with `selfie`, the hash of one, has its
-    embedding and nothing else: null where no face can be searched with."""
+    embedding: null where no face can be searched with. `found` says whether there is a face all the same, one that is
+    too small to compare; without it there is none. Nothing else stands on such a line."""
 
     selfie: Sha256 | None = None
     embedding: Embedding | None = None
+    found: bool | None = None
     photo: str | None = Field(default=None, min_length=1)
     sha256: Sha256 | None = None
     unit: Literal["share", "px"] = "share"
@@ -163,10 +168,13 @@ def parse_line(text: bytes) -> PredictionLine:
     # The parser takes the last of two keys. A colon may also stand in a name.
     if text.count(b":") != _keys(line) and (twice := key_twice(text)):
         raise LineError(twice)
-    if line.selfie is not None and line.model_fields_set != {"selfie", "embedding"}:
+    if line.selfie is not None and line.model_fields_set - {"found"} != {"selfie", "embedding"}:
         raise LineError("a line of a selfie has selfie, its sha256, and embedding, which may be null; expected no more")
-    if line.selfie is None and "embedding" in line.model_fields_set:
-        raise LineError("embedding: expected it in a face, or on a line with selfie")
+    if line.embedding is not None and line.found is False:
+        raise LineError("found: false beside an embedding; expected true, or no such key")
+    if line.selfie is None and (beyond := line.model_fields_set & {"embedding", "found"}):
+        where = "in a face, or on a line with selfie" if "embedding" in beyond else "on a line with selfie"
+        raise LineError(f"{min(beyond)}: expected it {where}")
     if line.selfie is None and line.photo is None and line.sha256 is None:
         raise LineError("no photo; expected photo, the name of one, or its sha256")
     return line
@@ -218,20 +226,32 @@ def prediction_of(line: PredictionLine, size: Size | None = None) -> PhotoPredic
 
 
 def line_of(
-    sha256: str, name: str, prediction: PhotoPrediction, absent: Collection[str] = (), traced: bool = False
+    sha256: str,
+    name: str,
+    prediction: PhotoPrediction,
+    absent: Collection[str] = (),
+    traced: bool = False,
+    embeddings: Sequence[Vector | None] | None = None,
 ) -> bytes:
     """The line of a photo, its end included, without the keys that are not predicted. `traced` says that the reader
-    tells what it dropped."""
+    tells what it dropped; `embeddings` are those of the faces, None for a face that cannot be compared."""
     numbers = NUMBERS not in absent
+    vectors = [None] * len(prediction.faces) if embeddings is None else embeddings
     parts: dict[str, list[Any]] = {
         BIBS: [_bib(box, numbers) for box in prediction.bibs],
-        FACES: [_face(box) for box in prediction.faces],
+        FACES: [_face(box) | _embedding(own) for box, own in zip(prediction.faces, vectors, strict=True)],
         LINKS: [_pair(link) for link in prediction.links],
     }
     known = {key: value for key, value in parts.items() if key not in absent}
     if traced:
         known[DROPPED] = [_dropped(seen) for seen in prediction.dropped]
     return orjson.dumps({"photo": name, "sha256": sha256, **known}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def selfie_line_of(sha256: str, found: bool, vector: Vector | None) -> bytes:
+    """The line of a selfie, its end included; `found` says whether there is a face on it, also one too small."""
+    line = {"selfie": sha256, "embedding": None if vector is None else vector.astype(float).tolist(), "found": found}
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _wrong(error: ValidationError, text: bytes) -> str:
@@ -296,6 +316,11 @@ def _bib(box: BibBox, numbers: bool) -> dict[str, Any]:
 
 def _face(box: FaceBox) -> dict[str, Any]:
     return {**_xywh(box), "score": box.score, **({"landmarks": box.landmarks} if box.landmarks else {})}
+
+
+def _embedding(vector: Vector | None) -> dict[str, list[float]]:
+    """Single precision as a decimal that is read back as the same number."""
+    return {} if vector is None else {"embedding": vector.astype(float).tolist()}
 
 
 def _dropped(seen: DroppedText) -> dict[str, Any]:
