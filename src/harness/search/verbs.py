@@ -15,12 +15,12 @@ from typing import Any
 from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.config import value_at
 from harness.search import holdout, leaderboard, proposal
-from harness.search.base import ensure_base, gain_of, open_runs
+from harness.search.base import ensure_base, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
 from harness.search.ledger import Ledger, claim_or_refuse
 from harness.search.loop import conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
-from harness.search.selecting import standings
+from harness.search.selecting import gain_of, standings
 from harness.search.space import Value, faults
 from harness.search.storage import place_exists
 from harness.search.trials import State, TrialRecord
