@@ -6,16 +6,13 @@ that differ in how bibs are linked is one object, and what it found in a photo i
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
-
-from harness.config import STAGES, instantiate, vary
+from harness.config import STAGES, instantiate, part_for, vary
 from harness.pipeline import Pipeline
 from harness.pipeline.cache.memory import MemoryCache
 from harness.pipeline.looks import Look, PhotoSource, whole_identity
@@ -33,7 +30,6 @@ from harness.types import BibBox, DroppedText, FaceBox, PhotoPrediction
 _MOST_FOUND = 50_000
 #: So many stages are held that are made.
 _MOST_STAGES = 4096
-_REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +134,7 @@ class Stages:
     experiment: Experiment
     observed: Observed
     _made: OrderedDict[tuple[str, str], Any] = field(default_factory=OrderedDict)
-    _parts: dict[tuple[str, str], tuple[DictConfig, bool]] = field(default_factory=dict)
+    _parts: dict[tuple[str, str], Any] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def pipeline(self, point: Point) -> Pipeline:
@@ -149,11 +145,11 @@ class Stages:
 
     def _stage(self, stage: str, point: Point) -> Any:
         chosen = {key: value for key, value in point.items() if "." not in key}
-        part, alone = self._part(stage, chosen)
+        part = self._part(stage, chosen)
         own = {key: value for key, value in point.items() if "." in key and key.split(".")[0] == stage}
-        key = stage, point_key({**chosen, **own} if alone else point)
+        key = stage, point_key(point if part is None else {**chosen, **own})
         if key not in self._made:
-            config = vary(part, own) if alone else trial_config(self.experiment, point)
+            config = trial_config(self.experiment, point) if part is None else vary(part, own)
             made = instantiate(config, stage)
             if hasattr(made, "load") and not isinstance(made, Off):
                 check_models(made)
@@ -162,13 +158,10 @@ class Stages:
                 self._made.popitem(last=False)
         return self._made[key]
 
-    def _part(self, stage: str, chosen: Mapping[str, Value]) -> tuple[DictConfig, bool]:
-        """The part of the config that a stage is made of, and whether no other key that may be searched is in it."""
+    def _part(self, stage: str, chosen: Mapping[str, Value]) -> Any:
+        """The part of the config that a stage is made of; None where another that may be searched has a part in it."""
         key = stage, point_key(chosen)
         if key not in self._parts:
             config = composed((*self.experiment.base, *overrides(chosen)))
-            named = _REFERENCE.findall(OmegaConf.to_yaml(config[stage], resolve=False))
-            roots = {name.split(".")[0] for name in named}
-            alone = not roots & set(GROUPS) and all(root.isidentifier() and root in config for root in roots)
-            self._parts[key] = (OmegaConf.masked_copy(config, [stage, *roots]) if alone else config), alone
+            self._parts[key] = part_for(config, stage, GROUPS)
         return self._parts[key]
