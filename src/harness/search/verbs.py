@@ -17,6 +17,7 @@ from harness.config import value_at
 from harness.search import holdout, leaderboard, proposal
 from harness.search.base import ensure_base, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
+from harness.search.finishing import TableKeeper, log_finalists
 from harness.search.ledger import Ledger, claim_or_refuse
 from harness.search.loop import conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
@@ -58,11 +59,18 @@ def run(study: str, workers: int = 1) -> LeaderboardView:
     ledger = open_study(study, begun=False)
     ensure_base(ledger)
     end_abandoned(ledger, open_runs(ledger.experiment))
-    progress = ProgressLine(ledger)
+    progress, table = ProgressLine(ledger), TableKeeper(ledger)
+
+    def watch(trial: TrialRecord) -> None:
+        progress(trial)
+        table(trial)
+
     try:
-        work(ledger, experiment_path(study), workers, progress)
+        work(ledger, experiment_path(study), workers, watch)
+        log_finalists(ledger)
     finally:
         progress.close()
+        table.write()
     view = leaderboard.leaderboard(ledger)
     if view.best is None or view.gain is None or view.gain.gain <= 0:
         return view
