@@ -33,7 +33,7 @@ _MOST_STAGES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
     """What the reader of bibs and the detector of faces found in a photo; `asked` counts what they asked of it."""
 
     bibs: tuple[BibBox, ...]
@@ -51,7 +51,7 @@ class Observed:
     made for more."""
 
     cache: MemoryCache
-    _found: OrderedDict[tuple[str, str], dict[str, _Found]] = field(default_factory=OrderedDict)
+    _found: OrderedDict[tuple[str, str], dict[str, Found]] = field(default_factory=OrderedDict)
     _count: int = 0
     _checked: set[str] = field(default_factory=set)
     _tracing: set[type[Any]] = field(default_factory=set)
@@ -62,13 +62,15 @@ class Observed:
         """What a pipeline says about a photo, with the vectors of its faces where these are asked for. Raises what a
         stage raises."""
         with self._lock:
-            known = self._held(pipeline)
-            found = known.get(photo.sha256)
+            found = self._held(pipeline).get(photo.sha256)
             again: Mapping[str, int] = found.asked if found else {}
             look = Look(self._source(photo), self.cache) if found is None or embed else None
             if found is None:
                 assert look is not None
-                found = self._keep(pipeline, photo, known, look)
+                bibs, faces = pipeline.find(look)
+                asked, steps = _sum(look.hits, look.misses), dict(look.steps)
+                found = Found(bibs, faces, tuple(look.dropped), look.size, asked, steps, look.asked)
+                self.keep(pipeline, photo, found)
             vectors = pipeline.embed(look, found.faces) if embed and look else None
         links = pipeline.linked(found.bibs, found.faces, found.size)
         return EvaluatedPhoto(
@@ -88,18 +90,16 @@ class Observed:
         """Whether the reader of a pipeline has ever told a text that it dropped: one that tells one tells them all."""
         return type(pipeline.bib) in self._tracing
 
-    def _keep(self, pipeline: Pipeline, photo: ReferencePhoto, known: dict[str, _Found], look: Look) -> _Found:
-        bibs, faces = pipeline.find(look)
-        asked, steps = _sum(look.hits, look.misses), dict(look.steps)
-        found = known[photo.sha256] = _Found(bibs, faces, tuple(look.dropped), look.size, asked, steps, look.asked)
-        if look.dropped:
+    def keep(self, pipeline: Pipeline, photo: ReferencePhoto, found: Found) -> None:
+        """Hold what the stages of a pipeline found in a photo."""
+        self._held(pipeline)[photo.sha256] = found
+        if found.dropped:
             self._tracing.add(type(pipeline.bib))
         self._count += 1
         while len(self._found) > 1 and self._count > _MOST_FOUND:
             self._count -= len(self._found.popitem(last=False)[1])
-        return found
 
-    def _held(self, pipeline: Pipeline) -> dict[str, _Found]:
+    def _held(self, pipeline: Pipeline) -> dict[str, Found]:
         """What is held of the bibs and faces that this pipeline finds."""
         key = self._identity(pipeline.face), self._identity(pipeline.bib)
         held = self._found.setdefault(key, {})

@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -79,6 +80,10 @@ class Parameter(BaseModel):
 
     def values(self) -> tuple[Value, ...] | None:
         """Every value, or None where there is no end of them."""
+        return self._values
+
+    @cached_property
+    def _values(self) -> tuple[Value, ...] | None:
         if self.choices is not None:
             return self.choices
         low, high = self.ends
