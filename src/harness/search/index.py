@@ -133,7 +133,7 @@ class TrialIndex:
         else:
             self.records.append(record)
         self.workers.update(filter(None, (record.worker, *record.left_by)))
-        if record.counts:
+        if record.counts or record.is_base:
             self._points[point_key(record.point)] = record.number
         if not trial.state.is_finished():
             self._unfinished.add(record.number)

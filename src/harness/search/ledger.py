@@ -184,8 +184,25 @@ class Ledger:
             if self._closed(index):
                 return None
             notes = {"proposed_by": proposed_by or self.experiment.sampler, "hypothesis": hypothesis}
+            if point is None and (first := self._first(index)):
+                who, point = first
+                notes["proposed_by"] = who
             trial = self._ask(fixed_sampler(point))[0] if point is not None else self._propose(index)
             return self._register(trial, worker, notes) if trial else None
+
+    def tell_base(self, point: Point, values: Sequence[float], violations: Mapping[str, float], **notes: Any) -> None:
+        """Let the sampler learn from the base, where it is a point of the space. Whoever calls it holds the lock."""
+        trial, _ = self._ask(fixed_sampler(point))
+        now = time.time()
+        trial.set_user_attr("claim", {"proposed_by": "base", "started": now, "worker": "", "is_base": True})
+        trial.set_user_attr("outcome", {**notes, "seconds": 0.0})
+        for name, violation in violations.items():
+            trial.set_constraint(name, violation)
+        self.study.tell(trial, list(values))
+
+    def _first(self, index: TrialIndex) -> tuple[str, Point] | None:
+        """The first of the points that are tried before the sampler is asked, and nobody has tried."""
+        return next(((who, point) for who, point in self._notes().get("first", ()) if not index.tried(point)), None)
 
     def adopt(self, number: int, worker: str, hypothesis: str) -> TrialRecord:
         """Let a worker evaluate a trial that was asked for."""

@@ -112,6 +112,18 @@ class Parameter(BaseModel):
         known = self.values()
         return rounded(value) in known if known else low <= value <= high
 
+    def nearest(self, value: Any) -> Value | None:
+        """The value that is nearest to another; None where there is none, as among names."""
+        if self.choices is not None and self.holds(value):
+            return value  # type: ignore[no-any-return]
+        numbers = [v for v in self._values or () if isinstance(v, int | float) and not isinstance(v, bool)]
+        if isinstance(value, bool) or not isinstance(value, int | float) or (self.choices is not None and not numbers):
+            return None
+        if numbers:
+            return min(numbers, key=lambda number: abs(number - value))
+        low, high = self.ends
+        return float(rounded(min(max(value, low), high)))
+
     def suggest(self, trial: Trial, name: str) -> Value:
         """Let a trial's sampler choose."""
         if self.choices is not None:

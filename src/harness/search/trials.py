@@ -59,13 +59,15 @@ class TrialRecord:
     started: float = 0.0
     seconds: float | None = None
     duplicate_of: int | None = None
+    #: Whether it is the base itself, which the sampler learns from; it costs nothing and cannot win.
+    is_base: bool = False
     #: What Optuna's storage knows it by.
     key: int = -1
 
     @property
     def counts(self) -> bool:
-        """Whether the budget counts it: duplicates and what was given back cost nothing."""
-        return self.state not in FREE
+        """Whether the budget counts it: the base, duplicates and what was given back cost nothing."""
+        return self.state not in FREE and not self.is_base
 
 
 def record_of(trial: FrozenTrial) -> TrialRecord:
@@ -92,6 +94,7 @@ def record_of(trial: FrozenTrial) -> TrialRecord:
         started=notes.get("started", 0.0),
         seconds=notes.get("seconds"),
         duplicate_of=notes.get("duplicate_of"),
+        is_base=notes.get("is_base", False),
         key=trial._trial_id,
     )
 
@@ -131,8 +134,19 @@ class Spending:
 
 
 def can_win(trial: TrialRecord) -> bool:
-    """Whether a trial is complete and keeps to the constraints."""
-    return trial.state is State.COMPLETE and trial.feasible
+    """Whether a trial is complete and keeps to the constraints, and is not the base itself."""
+    return trial.state is State.COMPLETE and trial.feasible and not trial.is_base
+
+
+def broken(experiment: Experiment, trial: TrialRecord) -> list[str]:
+    """The constraints that a complete trial breaks, each with its value, its bound where that is what counts, and the
+    limit."""
+    found = []
+    for name, limit in experiment.constraints.items():
+        value, held = trial.metrics.get(name), trial.bounds.get(name, trial.metrics.get(name))
+        if trial.state is State.COMPLETE and held is not None and limit.violation(held) > 0:
+            found.append(f"{name} {value:.4f}{limit.words(held)}")
+    return found
 
 
 def is_better(experiment: Experiment, trial: TrialRecord, other: TrialRecord) -> bool:

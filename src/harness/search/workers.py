@@ -27,7 +27,6 @@ from harness.tracking.finding import list_running
 from harness.tracking.store import OpenStore
 
 _POLL_SECONDS = 0.5
-_SECONDS_BETWEEN_LINES = 10.0
 
 
 def work(ledger: Ledger, path: Path, workers: int, watch: Watch) -> None:
@@ -120,35 +119,3 @@ def end_abandoned(ledger: Ledger, store: OpenStore) -> None:
     for run in list_running(store, ledger.experiment.study):
         if run.worker and ledger.is_gone(run.worker):
             end_killed(store, run.run_id)
-
-
-class ProgressLine:
-    """One line on standard error: rewritten on a terminal, printed now and then elsewhere."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._last = 0.0
-
-    def __call__(self, trial: TrialRecord) -> None:
-        """Show where the search stands after a trial."""
-        terminal = sys.stderr.isatty()
-        due = terminal or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES
-        if due or not self._ledger.spending().trials_left:
-            self._last = time.monotonic()
-            print(f"\r\x1b[K{self.line()}" if terminal else self.line(), end="" if terminal else "\n", file=sys.stderr)
-            sys.stderr.flush()
-        if trial.state == "failed":
-            print(f"\nharness: trial {trial.number} failed: {trial.reason}", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Leave the line."""
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
-
-    def line(self) -> str:
-        """Best so far and budget left."""
-        experiment, spending = self._ledger.experiment, self._ledger.spending()
-        best = self._ledger.best()
-        found = f"best {experiment.metric} {best.values[0]:.4f} (trial {best.number})" if best else "nothing yet"
-        left = f"{spending.trials_left} trials and {spending.minutes_left:.1f} minutes left"
-        return f"{experiment.study}: {spending.trials} of {spending.budget.trials} trials, {found}, {left}"
