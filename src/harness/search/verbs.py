@@ -14,19 +14,23 @@ from typing import Any
 
 from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.config import value_at
+from harness.report.study_page import STUDY_FILE
 from harness.search import holdout, leaderboard, proposal
-from harness.search.base import ensure_base, gain_of, open_runs
+from harness.search.base import ensure_base, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
+from harness.search.finishing import TableKeeper, log_finalists
 from harness.search.ledger import Ledger, claim_or_refuse
+from harness.search.live import ProgressLine
 from harness.search.loop import conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
-from harness.search.selecting import standings
+from harness.search.selecting import gain_of, standings
 from harness.search.space import Value, faults
 from harness.search.storage import place_exists
+from harness.search.study_report import write_study
 from harness.search.trials import State, TrialRecord
 from harness.search.verification import verify
 from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView
-from harness.search.workers import ProgressLine, end_abandoned, run_trial, work
+from harness.search.workers import end_abandoned, run_trial, work
 from harness.tracking.catalog import load_run
 
 
@@ -58,20 +62,28 @@ def run(study: str, workers: int = 1) -> LeaderboardView:
     ledger = open_study(study, begun=False)
     ensure_base(ledger)
     end_abandoned(ledger, open_runs(ledger.experiment))
-    progress = ProgressLine(ledger)
+    progress, table = ProgressLine(ledger), TableKeeper(ledger)
+
+    def watch(trial: TrialRecord) -> None:
+        progress(trial)
+        table(trial)
+
     try:
-        work(ledger, experiment_path(study), workers, progress)
+        work(ledger, experiment_path(study), workers, watch)
+        log_finalists(ledger)
     finally:
         progress.close()
+        table.write()
     view = leaderboard.leaderboard(ledger)
-    if view.best is None or view.gain is None or view.gain.gain <= 0:
-        return view
-    best = ledger.trial(view.best.trial)
-    if verify(ledger, best).same and view.worth_proposing:
-        proposal.write_proposal(ledger, best)
-    else:
-        proposal.withdraw(ledger)
-    return leaderboard.leaderboard(ledger)
+    if view.best is not None and view.gain is not None and view.gain.gain > 0:
+        best = ledger.trial(view.best.trial)
+        if verify(ledger, best).same and view.worth_proposing:
+            proposal.write_proposal(ledger, best)
+        else:
+            proposal.withdraw(ledger)
+        view = leaderboard.leaderboard(ledger)
+    write_study(ledger)
+    return view
 
 
 def prepare(study: str, trials: int | None = None, minutes: float | None = None, resume: bool = False) -> Ledger:
@@ -187,6 +199,13 @@ def propose(study: str, trial: int | None = None, insist: bool = False) -> tuple
 def confirm(study: str) -> holdout.Confirmation:
     """Whether the gain of the winner holds up on photos that the search has not seen."""
     return holdout.confirm(open_study(study))
+
+
+def page(study: str) -> Path | None:
+    """The page of a study, where a search has ended with it."""
+    path = experiment_path(study)
+    found = study_folder(path, read_experiment(path)) / STUDY_FILE
+    return found if found.is_file() else None
 
 
 def proposed(study: str) -> Path | None:
