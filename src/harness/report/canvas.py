@@ -136,6 +136,14 @@ class Chart:
         """A mark at a point."""
         self.parts.append(mark(*self.place(point), kind, colour, size))
 
+    def dots(self, points: Sequence[Point], colour: str, size: float = 3, opacity: float = 0.5) -> None:
+        """Many dots as one path: a mark for each of thousands would make a page heavy."""
+        drawn = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in map(self.place, points))
+        self.parts.append(
+            f'<path d="{drawn}" stroke="{colour}" stroke-width="{size:g}" stroke-opacity="{opacity:g}" '
+            'stroke-linecap="round" fill="none"/>'
+        )
+
     def bar(self, low: Point, high: Point, fill: str, opacity: float = 1) -> None:
         """A box from its lower left to its upper right corner."""
         (x, bottom), (right, y) = self.place(low), self.place(high)
@@ -212,6 +220,15 @@ def line_sample(colour: str, dash: str = "-", width: float = 2, kind: str = "") 
         return line + (mark(x, y, kind, colour, 4) if kind else "")
 
     return drawn
+
+
+def legend_below(x: float, y: float, entries: Mapping[str, Sample]) -> list[str]:
+    """What the colours mean, in a row below a plot that is full of marks."""
+    parts = []
+    for label, sample in entries.items():
+        parts += [sample(x + 12, y), text(x + 30, y + _SIZE * 0.35, label)]
+        x += len(label) * _SIZE * _LETTER + 52
+    return parts
 
 
 def hatched(name: str, colour: str) -> tuple[str, str]:

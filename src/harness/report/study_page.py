@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from markupsafe import Markup
 
-from harness.report.canvas import FAINT, INK, WIDTH, draw
+from harness.report.canvas import (
+    WIDTH,
+    Chart,
+    Picture,
+    Point,
+    Sample,
+    Scale,
+    legend_below,
+    line_sample,
+    mark,
+    picture,
+    room_for,
+)
 from harness.report.html import render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 STUDY_FILE = "study.html"
 #: How a trial is drawn by what became of it: its marker, its colour and its name in the legend.
 _KINDS = {
     "complete": ("o", "#0072b2", "complete"),
-    "infeasible": ("X", "#d55e00", "breaks a constraint"),
-    "pruned": ("v", "#8a9099", "given up early, on some photos"),
+    "infeasible": ("x", "#d55e00", "breaks a constraint"),
+    "pruned": ("s", "#8a9099", "given up early, on some photos"),
 }
 _BASE, _BEST = "#009e73", "#cc79a7"
-#: More marks than this are drawn as one picture: each by itself would make the page heavy.
+#: More trials than this are drawn as dots without a shape of their own.
 _MOST_MARKS = 1500
+#: The width and height of the plot of one parameter.
+_SLICE = (330.0, 230.0)
 #: A value of a parameter that is longer than this is cut in its plot.
 _LONGEST = 14
 
@@ -68,28 +79,28 @@ class StudyPage:
     def html(self) -> str:
         """The page."""
         drawn = [trial for trial in self.trials if trial.kind in _KINDS and trial.value is not None]
-        history = draw("history", "Trials in the order in which they were made", (WIDTH, 4.2), self._history(drawn))
         slices = [
-            (key, Markup(draw("slice", f"Trials by parameter {place}", (3.4, 2.5), self._slice(drawn, key)).svg))
+            (key, Markup(self._slice(drawn, key, place).svg))
             for place, key in enumerate(self.parameters, start=1)
             if any(key in trial.point for trial in drawn)
         ]
-        figure = Markup(history.svg) if drawn else None
+        figure = Markup(self._history(drawn).svg) if drawn else None
         return render("study.html", page=self, history=figure, slices=slices)
 
-    def _history(self, drawn: Sequence[ShownTrial]) -> Callable[[Figure], None]:
-        def fill(figure: Figure) -> None:
-            axes = figure.subplots()
-            for kind in _KINDS:
-                _marks(axes, drawn, kind, lambda trial: trial.number)
-            axes.axhline(self.base, color=_BASE, linestyle="--", linewidth=1.5, label="the base")
-            steps = self._best_so_far(drawn)
-            if steps:
-                axes.step(*zip(*steps, strict=True), where="post", color=_BEST, linewidth=2, label="best so far")
-            axes.set(xlabel="trial", ylabel=self.metric)
-            axes.legend(loc="best", fontsize=8.5)
-
-        return fill
+    def _history(self, drawn: Sequence[ShownTrial]) -> Picture:
+        y = Scale.around([self.base, *(value for _, value in _points(drawn))])
+        ticks, left = y.numbers(), room_for(y.numbers().values(), self.metric)
+        numbers = [trial.number for trial in drawn]
+        chart = Chart(left, 24, WIDTH - left - 12, 240, Scale(min(numbers) - 0.5, max(numbers) + 0.5), y)
+        legend = _draw(chart, drawn, lambda trial: trial.number)
+        chart.line([(chart.x.low, self.base), (chart.x.high, self.base)], _BASE, "--", 1.5)
+        legend["the base"] = line_sample(_BASE, "--", 1.5)
+        if steps := list(_stairs(self._best_so_far(drawn), chart.x.high)):
+            chart.line(steps, _BEST)
+            legend["best so far"] = line_sample(_BEST)
+        parts = chart.frame("", ("trial", chart.x.numbers(whole=True)), (self.metric, ticks))
+        told = legend_below(left, chart.top + chart.height + 56, legend)
+        return picture("history", "Trials in the order in which they were made", 332, [*parts, *told])
 
     def _best_so_far(self, drawn: Sequence[ShownTrial]) -> list[tuple[int, float]]:
         steps: list[tuple[int, float]] = []
@@ -100,36 +111,49 @@ class StudyPage:
                 steps.append((trial.number, trial.value if better else steps[-1][1]))
         return steps
 
-    def _slice(self, drawn: Sequence[ShownTrial], key: str) -> Callable[[Figure], None]:
+    def _slice(self, drawn: Sequence[ShownTrial], key: str, place: int) -> Picture:
         with_it = [trial for trial in drawn if key in trial.point]
         numeric = all(isinstance(t.point[key], int | float) and not isinstance(t.point[key], bool) for t in with_it)
         names = sorted({str(trial.point[key]) for trial in with_it})
 
-        def place(trial: ShownTrial) -> float:
+        def at(trial: ShownTrial) -> float:
             return float(trial.point[key]) if numeric else names.index(str(trial.point[key]))
 
-        def fill(figure: Figure) -> None:
-            axes = figure.subplots()
-            for kind in _KINDS:
-                _marks(axes, with_it, kind, place)
-            axes.axhline(self.base, color=_BASE, linestyle="--", linewidth=1)
-            for trial in with_it:
-                if trial.number == self.best and trial.value is not None:
-                    axes.plot([place(trial)], [trial.value], "*", color=_BEST, markersize=13, markeredgecolor=INK)
-            if not numeric:
-                axes.set_xticks(range(len(names)), [name[:_LONGEST] for name in names], fontsize=8)
-            axes.tick_params(labelsize=8)
+        y = Scale.around([self.base, *(value for _, value in _points(with_it))])
+        x = Scale.around(map(at, with_it)) if numeric else Scale(-0.5, len(names) - 0.5)
+        left = room_for(y.numbers().values())
+        chart = Chart(left, 10, _SLICE[0] - left - 12, _SLICE[1] - 34, x, y)
+        _draw(chart, with_it, at)
+        chart.line([(x.low, self.base), (x.high, self.base)], _BASE, "--", 1)
+        for trial in with_it:
+            if trial.number == self.best and trial.value is not None:
+                chart.mark((at(trial), trial.value), "o", _BEST, 13)
+        ticks = x.numbers() if numeric else {float(n): name[:_LONGEST] for n, name in enumerate(names)}
+        parts = chart.frame("", ("", ticks), ("", y.numbers()))
+        return picture("slice", f"Trials by parameter {place}", _SLICE[1], parts, _SLICE[0])
 
-        return fill
+
+def _points(trials: Sequence[ShownTrial]) -> list[tuple[ShownTrial, float]]:
+    return [(trial, trial.value) for trial in trials if trial.value is not None]
 
 
-def _marks(axes: Axes, trials: Sequence[ShownTrial], kind: str, place: Callable[[ShownTrial], float]) -> None:
-    """The trials of one kind; nothing where there is none."""
-    marker, colour, label = _KINDS[kind]
-    some = [trial for trial in trials if trial.kind == kind]
-    if some:
-        x, y = [place(trial) for trial in some], [trial.value or 0.0 for trial in some]
-        many = len(trials) > _MOST_MARKS
-        size, edge = (8, "none") if many else (28, FAINT)
-        style: dict[str, Any] = {"marker": marker, "color": colour, "edgecolors": edge, "alpha": 0.5 if many else 0.8}
-        axes.scatter(x, y, s=size, linewidths=0.3, label=label, rasterized=many, **style)
+def _draw(chart: Chart, trials: Sequence[ShownTrial], at: Callable[[ShownTrial], float]) -> dict[str, Sample]:
+    """Draw the trials, kind by kind; returns what a legend says of them."""
+    legend: dict[str, Sample] = {}
+    for kind, (shape, colour, label) in _KINDS.items():
+        places: list[Point] = [(at(trial), value) for trial, value in _points(trials) if trial.kind == kind]
+        if len(trials) > _MOST_MARKS and places:
+            chart.dots(places, colour)
+            legend[label] = partial(mark, kind="o", colour=colour, size=4)
+        elif places:
+            for each in places:
+                chart.mark(each, shape, colour, 6)
+            legend[label] = partial(mark, kind=shape, colour=colour, size=6)
+    return legend
+
+
+def _stairs(steps: Sequence[tuple[int, float]], end: float) -> Iterator[Point]:
+    """A line that keeps its value up to the next step."""
+    for (number, value), after in zip(steps, [number for number, _ in steps[1:]] + [end], strict=True):
+        yield number, value
+        yield after, value
