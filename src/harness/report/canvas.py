@@ -227,7 +227,7 @@ def legend_below(x: float, y: float, entries: Mapping[str, Sample]) -> list[str]
     parts = []
     for label, sample in entries.items():
         parts += [sample(x + 12, y), text(x + 30, y + _SIZE * 0.35, label)]
-        x += len(label) * _SIZE * _LETTER + 52
+        x += len(label) * _SIZE * _LETTER + 46
     return parts
 
 

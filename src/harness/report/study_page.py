@@ -29,7 +29,7 @@ STUDY_FILE = "study.html"
 _KINDS = {
     "complete": ("o", "#0072b2", "complete"),
     "infeasible": ("x", "#d55e00", "breaks a constraint"),
-    "pruned": ("s", "#8a9099", "given up early, on some photos"),
+    "pruned": ("s", "#8a9099", "given up early"),
 }
 _BASE, _BEST = "#009e73", "#cc79a7"
 #: More trials than this are drawn as dots without a shape of their own.
