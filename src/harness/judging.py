@@ -184,10 +184,12 @@ def count_look(store: OpenStore, holdout: Holdout, judged: Judged) -> Judged:
     return judged.looked(worth.words(), not worth.holds)
 
 
-def compare_stored(store: OpenStore, gate: Gate, run: RunEntry, base: RunEntry, seed: int) -> Comparison:
-    """Two stored runs side by side. Where the scores of one of them are sealed it is a look, of which nothing but the
-    verdict is shown."""
-    kept, against = load_to_judge(store, run), Baseline(base.run_id, load_to_judge(store, base))
+def compare_stored(
+    store: OpenStore, gate: Gate, run: RunEntry, base: RunEntry, seed: int, loaded: BenchmarkRun | None = None
+) -> Comparison:
+    """Two stored runs side by side; `loaded` is the first, where whoever asks has read it. Where the scores of one of
+    them are sealed it is a look, of which nothing but the verdict is shown."""
+    kept, against = loaded or load_to_judge(store, run), Baseline(base.run_id, load_to_judge(store, base))
     if wrong := gate.unknown(card.declared for card in kept.cards.values()):
         raise ConfigError(wrong)
     sealed = run.sealed or base.sealed

@@ -51,6 +51,7 @@ def test_newly_broken_is_what_compare_and_the_report_call_so(opened: OpenedRun, 
     assert opened.facets.changes == {Change.BROKEN: 3}
     assert opened.base is not None
     assert opened.base.run_id == scored.base
+    assert opened.comparison.run is opened.run, "it is read and held once"
     backwards = open_run(scored.store.open(), Gate(strict=False), scored.base, scored.run)
     assert backwards.facets.changes == {Change.FIXED: 3}
 

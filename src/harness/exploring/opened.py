@@ -158,7 +158,7 @@ def open_run(
         run = load_run(store, entry.run_id)
     except SealedError as error:
         return OpenedRun(entry, None, alone=str(error))
-    comparison = compare_stored(store, gate, entry, base, seed) if base else None
+    comparison = compare_stored(store, gate, entry, base, seed, run) if base else None
     labels = label_stamp(run)
     photos, people = photo_set(run), people_of(store, entry, run, base, comparison)
     boxes = boxes_of(store, entry.run_id, run)

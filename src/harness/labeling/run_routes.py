@@ -26,6 +26,8 @@ from harness.tracking.sweeps import run_page
 _REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 )
+#: A figure is a picture, also where it is opened by itself.
+_FIGURE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 #: How many runs are offered to compare one with.
 _OTHERS = 60
 
@@ -115,4 +117,4 @@ def figure(context: Shared, run_id: str, name: str) -> Response:
         raise Refusal(404, "not_found", "no such run, or it has no such figure")
     kind = "image/svg+xml" if name.endswith(".svg") else "image/png"
     content = read_artifact(store, run_id, name)
-    return Response(content, media_type=kind, headers={"Content-Security-Policy": _REPORT_POLICY})
+    return Response(content, media_type=kind, headers={"Content-Security-Policy": _FIGURE_POLICY})

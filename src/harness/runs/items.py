@@ -139,15 +139,23 @@ def _counts(items: Sequence[Item], kinds: Iterable[str]) -> dict[str, list[Any]]
 
 
 def _items(table: Mapping[str, list[Any]]) -> Iterator[Item]:
-    names = [name for name in table if name not in (*_WHO, *_PHOTO)]
-    cards = [tuple(name.split(".", 1)) for name in names]
-    columns = [table[name] for name in names]
-    for row in range(len(table["id"])):
-        counts: dict[str, dict[str, Any]] = {}
-        for (card, name), column in zip(cards, columns, strict=True):
-            if column[row] is not None:
-                counts.setdefault(card, {})[name] = column[row]
+    cards: dict[str, dict[str, list[Any]]] = {}
+    for key in table:
+        card, dot, name = key.partition(".")
+        if dot:
+            cards.setdefault(card, {})[name] = table[key]
+    counted = item_rows({card: _shared(columns) for card, columns in cards.items()}, len(table["id"]))
+    for row, counts in enumerate(counted):
         yield Item(table["id"][row], table["name"][row], counts, table["group"][row], _photo(table, row))
+
+
+def _shared(columns: Mapping[str, list[Any]]) -> list[dict[str, Count]]:
+    """What a scorecard counts, item by item. Items that count the same, as most do, share one mapping."""
+    rows = list(zip(*columns.values(), strict=True))
+    known = {
+        row: {name: count for name, count in zip(columns, row, strict=True) if count is not None} for row in set(rows)
+    }
+    return [known[row] for row in rows]
 
 
 def _photo(table: Mapping[str, list[Any]], row: int) -> PhotoDetail | None:
