@@ -15,7 +15,8 @@ from typing import Any
 
 from harness.base.code import code_of, modules_of
 from harness.base.errors import ConfigError
-from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary
+from harness.base.objects import described_only
+from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary, written_at
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
 from harness.spec import RunSpec
@@ -48,11 +49,39 @@ _ONE_AT_A_TIME = threading.Lock()
 _NOT_IN_BASE = ("references.split", "holdout", "sweep_id", "force", "note", "hydra", "+", "~")
 
 
-def check_experiment(experiment: Experiment) -> None:
-    """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
+def check_words(experiment: Experiment) -> None:
+    """Refuse an experiment by its text alone, before anything that it names is composed, looked up or imported: it may
+    choose backends by their names, and neither name code nor ask the environment. Raises ConfigError."""
     for override in experiment.base:
         if override.startswith(_NOT_IN_BASE):
             raise ConfigError(f"base: {override}: not for a search to set")
+        _check_word("base", override)
+    for key, parameter in experiment.space.items():
+        _check_word("space", key)
+        for value in (*(parameter.choices or ()), *(each for some in parameter.when.values() for each in some)):
+            _check_word(f"space.{key}", str(value))
+
+
+def _check_word(place: str, text: str) -> None:
+    if "_target_" in text:
+        raise ConfigError(f"{place}: {text}: an experiment names no code; choose a backend by its name, as in face=NAME")
+    if "${" in text:
+        raise ConfigError(f"{place}: {text}: an experiment holds plain values, and nothing that is looked up")
+
+
+def described_values(experiment: Experiment) -> dict[str, Any]:
+    """What the base has for each key of the space, as the config files write it. Nothing that they name is imported,
+    and nothing is looked up in the environment. A group that is chosen has no value of its own."""
+    check_words(experiment)
+    with described_only():
+        config = compose_anew(experiment.base)
+    plain = [key for key, parameter in experiment.space.items() if "." in key and not parameter.when]
+    return {key: written_at(config, key) for key in plain}
+
+
+def check_experiment(experiment: Experiment) -> None:
+    """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
+    check_words(experiment)
     base = _composed(experiment.base)
     if (split := str(value_at(base, "references.split"))) != "iteration":
         raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")
@@ -108,6 +137,17 @@ def study_digests(experiment: Experiment) -> tuple[str, str]:
 def _composed(given: tuple[str, ...]) -> Any:
     with _ONE_AT_A_TIME:
         return _compose(given)
+
+
+def compose_anew(given: tuple[str, ...]) -> Any:
+    """Compose overrides from the files as they are now."""
+    with _ONE_AT_A_TIME:
+        return compose(given)
+
+
+def forget_composed() -> None:
+    """Read the config files anew from here on: a process that lives for long must see that they were edited."""
+    _compose.cache_clear()
 
 
 @lru_cache(maxsize=64)
