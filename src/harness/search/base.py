@@ -13,8 +13,12 @@ from harness.search.ledger import Ledger
 from harness.search.loop import outcome_of
 from harness.search.searchable import study_digests, trial_spec
 from harness.search.trials import TrialRecord
+from harness.spec import RunSpec
 from harness.tracking.catalog import load_run
 from harness.tracking.store import OpenStore
+
+#: Who evaluates the base holds this lease.
+_BASE = "base"
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,23 @@ class Gain:
 
 
 def ensure_base(ledger: Ledger) -> Base:
-    """The base, evaluated now if the study is new; others that start at the same time wait for it."""
+    """The base, evaluated now if the study is new; others that want to begin it at the same time wait for it. That has
+    a lock of its own: whoever reads the study, or claims a trial of it, does not wait."""
     spec = replace(trial_spec(ledger.experiment, {}), study=ledger.experiment.study)
     references = spec.photos.references
-    with ledger.place.exclusive():
+    if (known := read_base(ledger)) is None:
+        known = _evaluate_base(ledger, spec)
+    if changed := _changed(ledger.experiment, known, references.digest):
+        raise ConflictError(
+            f"study {ledger.experiment.study}: {changed} since it was begun; "
+            f"set `study:` in the experiment file to a new name"
+        )
+    return known
+
+
+def _evaluate_base(ledger: Ledger, spec: RunSpec) -> Base:
+    references = spec.photos.references
+    with ledger.place.lease(_BASE):
         if (known := read_base(ledger)) is None:
             result = evaluate(spec)
             outcome = outcome_of(ledger.experiment, result.run_id, result.run)
@@ -57,11 +74,6 @@ def ensure_base(ledger: Ledger) -> Base:
             digests = study_digests(ledger.experiment)
             known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos), *digests)
             ledger.note("base", asdict(known))
-    if changed := _changed(ledger.experiment, known, references.digest):
-        raise ConflictError(
-            f"study {ledger.experiment.study}: {changed} since it was begun; "
-            f"set `study:` in the experiment file to a new name"
-        )
     return known
 
 

@@ -64,7 +64,7 @@ def check_words(experiment: Experiment) -> None:
 
 def _check_word(place: str, text: str) -> None:
     if "_target_" in text:
-        raise ConfigError(f"{place}: {text}: an experiment names no code; choose a backend by its name, as in face=NAME")
+        raise ConfigError(f"{place}: {text}: an experiment names no code; choose a backend by its name: face=NAME")
     if "${" in text:
         raise ConfigError(f"{place}: {text}: an experiment holds plain values, and nothing that is looked up")
 

@@ -63,9 +63,10 @@ class JournalPlace:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         lock = _JournalLock(folder / "locks" / "journal")
-        with lock.held():
-            _mend(folder / JOURNAL)
-            self.storage: BaseStorage = JournalStorage(JournalFileBackend(str(folder / JOURNAL), lock_obj=lock))
+        if _is_torn(folder / JOURNAL):  # only then is there something to wait for the writers for
+            with lock.held():
+                _mend(folder / JOURNAL)
+        self.storage: BaseStorage = JournalStorage(JournalFileBackend(str(folder / JOURNAL), lock_obj=lock))
 
     def exclusive(self) -> AbstractContextManager[None]:
         """The lock on the study."""
@@ -158,6 +159,15 @@ class _JournalLock(JournalFileOpenLock):
             yield
         finally:
             self.release()
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether a journal ends with half a line: that of a writer that was killed, or of one that is writing now."""
+    try:
+        with path.open("rb") as file:
+            return bool(file.seek(0, os.SEEK_END)) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n"
+    except FileNotFoundError:
+        return False
 
 
 def _mend(path: Path) -> None:

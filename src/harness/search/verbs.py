@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
-from harness.config import value_at
 from harness.search import holdout, leaderboard, proposal
 from harness.search.base import ensure_base, gain_of, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
 from harness.search.ledger import Ledger, claim_or_refuse
 from harness.search.loop import conclude, outcome_of
-from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
+from harness.search.searchable import GROUPS, REFUSED, check_experiment, described_values, trial_spec
 from harness.search.selecting import standings
 from harness.search.space import Value, faults
 from harness.search.storage import place_exists
-from harness.search.trials import State, TrialRecord
+from harness.search.trials import Spending, State, TrialRecord
 from harness.search.verification import verify
 from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView
 from harness.search.workers import ProgressLine, end_abandoned, run_trial, work
@@ -37,19 +36,16 @@ def open_study(study: str, *, begun: bool = True) -> Ledger:
     folder = study_folder(path, experiment)
     if begun and not place_exists(folder):
         raise NotBegunError(f"study {experiment.study} has not been begun: harness search {study}")
-    check_experiment(experiment)
+    if not begun:  # whoever only reads what was recorded need not import what the file names
+        check_experiment(experiment)
     return Ledger.open(experiment, folder, create=not begun)
 
 
 def describe(study: str) -> SpaceView:
-    """What an experiment varies, what it is after and what is left of its budget."""
+    """What an experiment varies, what it is after and what is left of its budget. The file is read, not trusted: no
+    code that it names is imported. Whether its values are accepted is checked when the study begins."""
     experiment = read_experiment(experiment_path(study))
-    check_experiment(experiment)
-    try:
-        budget = status(study)
-    except NotBegunError:
-        budget = None
-    return SpaceView.of(experiment, _base_values(experiment), budget)
+    return SpaceView.of(experiment, described_values(experiment), status(study))
 
 
 def run(study: str, workers: int = 1) -> LeaderboardView:
@@ -89,8 +85,12 @@ def prepare(study: str, trials: int | None = None, minutes: float | None = None,
 
 
 def status(study: str) -> BudgetView:
-    """What a study has spent."""
-    return _budget(open_study(study))
+    """What a study has spent, or may spend where nobody has begun it."""
+    experiment = read_experiment(experiment_path(study))
+    try:
+        return _budget(open_study(study))
+    except NotBegunError:
+        return BudgetView.of(experiment.study, Spending.of(experiment.budget, (), 0.0), None, begun=False)
 
 
 def board(study: str, limit: int = leaderboard.SHOWN) -> LeaderboardView:
@@ -202,16 +202,6 @@ def _check_point(experiment: Experiment, params: Mapping[str, Value]) -> None:
             raise ConfigError(f"{key}: not searchable: {REFUSED.get(root, 'it is no part of the pipeline')}")
     if found := faults(experiment.space, params):
         raise ConfigError(f"not a point of the space: {'; '.join(found)}")
-
-
-def _base_values(experiment: Experiment) -> dict[str, Any]:
-    """What the base has for each key of the space; a group that is chosen has no value of its own."""
-    config = trial_config(experiment, {})
-    values = {}
-    for key, parameter in experiment.space.items():
-        if "." in key and not parameter.when:
-            values[key] = value_at(config, key)
-    return values
 
 
 def _budget(ledger: Ledger) -> BudgetView:
