@@ -157,18 +157,20 @@ def smallest_change(ledger: Ledger, replay: Replay, photo: str, objective: str =
 
 def _nearest(key: str, parameter: Parameter, base: Value | None, now: float, tries: _Tries) -> ChangeView | None:
     """The value of a parameter nearest to the base's with which there are fewer errors than now."""
-    missed: Value | None = base
+    #: The last value on either side of the base that does not mend.
+    fails = {True: base, False: base}
     for distance, value in _outwards(parameter, base):
         errors, opened = tries(key, value)
-        if errors < now:
-            if parameter.values() is None and _is_number(missed) and _is_number(value):
-                value, errors = _halved(key, float(missed), float(value), now, errors, tries)  # type: ignore[arg-type]
-                distance = _distance(parameter, base, value)
-            return ChangeView(
-                parameter=key, base=base, value=value, distance=round(distance, 4), errors=errors, opened_model=opened
-            )
-        if parameter.values() is None and _same_side(base, missed, value):
-            missed = value
+        above = _is_number(base) and _is_number(value) and value > base  # type: ignore[operator]
+        if errors >= now:
+            fails[above] = value
+            continue
+        if parameter.values() is None and _is_number(fails[above]):
+            value, errors = _halved(key, fails[above], value, now, errors, tries)  # type: ignore[arg-type]
+            distance = _distance(parameter, base, value)
+        return ChangeView(
+            parameter=key, base=base, value=value, distance=round(distance, 4), errors=errors, opened_model=opened
+        )
     return None
 
 
@@ -193,13 +195,6 @@ def _distance(parameter: Parameter, base: Value | None, value: Value) -> float:
 
 def _is_number(value: Value | None) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _same_side(base: Value | None, one: Value | None, other: Value | None) -> bool:
-    """Whether going from one value to the other leads further away from the base in the same direction."""
-    if not (_is_number(base) and _is_number(one) and _is_number(other)):
-        return False
-    return (float(one) - float(base)) * (float(other) - float(base)) >= 0  # type: ignore[arg-type]
 
 
 def _halved(key: str, fails: float, mends: float, now: float, errors: float, tries: _Tries) -> tuple[Value, float]:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
@@ -54,6 +54,17 @@ def open_place(folder: Path, study: str) -> Place:
 def place_exists(folder: Path) -> bool:
     """Whether a ledger may be there already, without making one."""
     return bool(os.environ.get(VARIABLE)) or (folder / JOURNAL).is_file()
+
+
+def kept_definitions(folder: Path, but: str) -> Iterator[tuple[str, Any]]:
+    """The studies whose ledgers are kept below a folder, or in the database, each with what it is defined by; `but` is
+    left out."""
+    url = os.environ.get(VARIABLE)
+    places = [PostgresPlace(url, but)] if url else [JournalPlace(path.parent) for path in folder.glob(f"*/{JOURNAL}")]
+    for place in places:
+        for study in place.storage.get_all_studies():
+            if study.study_name != but and "definition" in study.user_attrs:
+                yield study.study_name, study.user_attrs["definition"]
 
 
 class JournalPlace:
