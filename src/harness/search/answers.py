@@ -39,8 +39,9 @@ _NEXT: Mapping[type[HarnessError], str] = {
 
 
 class JobView(View):
-    """A job: `status` is queued, running, done, failed or cancelled. While it runs, `done` of `total` in `unit` says how
-    far it is, and `partial` what is known already; then `result` has what the tool promises. Ask again with job_status."""
+    """A job: `status` is queued, running, done, failed or cancelled. While it runs, `done` of `total` in `unit` says
+    how far it is, and `partial` what is known already; then `result` has what the tool promises. Ask again with
+    job_status."""
 
     job: str
     study: str

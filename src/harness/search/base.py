@@ -8,13 +8,12 @@ from harness.base.errors import ConflictError, NotBegunError
 from harness.evaluate import evaluate
 from harness.runs.archive import BenchmarkRun
 from harness.runs.judge import paired
+from harness.scoring.pairing import PairedRate
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import outcome_of
 from harness.search.searchable import study_digests, trial_spec
-from harness.search.trials import TrialRecord
 from harness.spec import RunSpec
-from harness.tracking.catalog import load_run
 from harness.tracking.store import OpenStore
 
 #: Who evaluates the base holds this lease.
@@ -56,11 +55,7 @@ def ensure_base(ledger: Ledger) -> Base:
     references = spec.photos.references
     if (known := read_base(ledger)) is None:
         known = _evaluate_base(ledger, spec)
-    if changed := _changed(ledger.experiment, known, references.digest):
-        raise ConflictError(
-            f"study {ledger.experiment.study}: {changed} since it was begun; "
-            f"set `study:` in the experiment file to a new name"
-        )
+    check_unchanged(ledger.experiment, known, references.digest)
     return known
 
 
@@ -75,6 +70,14 @@ def _evaluate_base(ledger: Ledger, spec: RunSpec) -> Base:
             known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos), *digests)
             ledger.note("base", asdict(known))
     return known
+
+
+def check_unchanged(experiment: Experiment, base: Base, data_digest: str) -> None:
+    """Raise ConflictError where a trial that is evaluated now could not be held against those before it."""
+    if changed := _changed(experiment, base, data_digest):
+        raise ConflictError(
+            f"study {experiment.study}: {changed} since it was begun; set `study:` in the experiment file to a new name"
+        )
 
 
 def _changed(experiment: Experiment, base: Base, data_digest: str) -> str:
@@ -109,17 +112,15 @@ def open_runs(experiment: Experiment) -> OpenStore:
     return trial_spec(experiment, {}).tracking.open()
 
 
-def gain_of(ledger: Ledger, trial: TrialRecord) -> Gain:
-    """What a trial gains over the base in the first objective, on the photos of the search."""
-    store, base = open_runs(ledger.experiment), known_base(ledger)
-    return gain_between(ledger.experiment, load_run(store, trial.run_id), load_run(store, base.run_id))
-
-
 def gain_between(experiment: Experiment, run: BenchmarkRun, base: BenchmarkRun) -> Gain:
     """What one run gains over another in the first objective."""
+    metric = experiment.metric
+    return gain_in(experiment, base.metrics[metric], run.metrics[metric], paired(run, base).get(metric))
+
+
+def gain_in(experiment: Experiment, before: float, after: float, rate: PairedRate | None) -> Gain:
+    """A gain in the first objective; `rate` is the paired one, where it is a rate of items."""
     metric, sign = experiment.metric, experiment.sign
-    before, after = base.metrics[metric], run.metrics[metric]
-    rate = paired(run, base).get(metric)
     if rate is None:
         return Gain(metric, before, after, sign * (after - before))
     low, high = sorted(sign * end for end in ends) if (ends := rate.interval()) else (None, None)

@@ -15,10 +15,11 @@ from harness.evaluate import evaluate
 from harness.runs.gate import Judgement, RuleChange, Verdict
 from harness.runs.judge import judge
 from harness.runs.looks import LEVEL, UNPROTECTED, unseal
-from harness.search.base import Gain, gain_of
+from harness.search.base import Gain
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec
+from harness.search.selecting import gain_of
 from harness.search.space import Point
 from harness.search.trials import TrialRecord, ranked
 from harness.search.verification import verify

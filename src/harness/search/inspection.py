@@ -19,11 +19,13 @@ from harness.runs.verdicts import notes
 from harness.search.base import known_base, open_runs
 from harness.search.failures import Errors, FailureView, Wish, failing, missed_words, page, view_of
 from harness.search.ledger import Ledger
+from harness.search.replay import trial_run
 from harness.search.searchable import trial_spec
+from harness.search.trials import State
 from harness.search.views import View
 from harness.tasks.photos.pictures import draw_close_up, draw_photo
 from harness.tasks.photos.task import PhotosTask
-from harness.tracking.catalog import find_baseline, load_run
+from harness.tracking.catalog import find_baseline
 from harness.types import Box
 
 #: Failures that are shown at once at most, and the long side of their whole photos in pixels.
@@ -100,18 +102,13 @@ class Failures:
 def run_of(ledger: Ledger, trial: int | None) -> BenchmarkRun:
     """The result of a trial, or of the base. Raises ConflictError where there is none, or none that may be seen."""
     base = known_base(ledger)
-    if trial is not None and (record := ledger.trial(trial)).state not in ("complete", "duplicate"):
+    if trial is not None and (record := ledger.trial(trial)).state is not State.COMPLETE:
         raise ConflictError(f"trial {trial} is {record.state}; only one that is complete can be looked at")
     run = trial_run(ledger, trial)
     if run.metadata.data_split != ledger.experiment.split or run.metadata.data_digest != base.data_digest:
         name = "the base" if trial is None else f"trial {trial}"
         raise ConflictError(f"{name} is not on the photos of this search, {base.data}: it cannot be read here")
     return run
-
-
-def trial_run(ledger: Ledger, trial: int | None) -> BenchmarkRun:
-    run_id = known_base(ledger).run_id if trial is None else ledger.trial(trial).run_id
-    return load_run(open_runs(ledger.experiment), run_id)
 
 
 def photos_of(ledger: Ledger) -> PhotosTask:

@@ -124,7 +124,6 @@ class Job:
         """Ask whoever works on it to end it."""
         (self.folder / _CANCEL).touch()
 
-    @property
     def is_unwanted(self) -> bool:
         """Whether its caller wants it to end."""
         return (self.folder / _CANCEL).exists()

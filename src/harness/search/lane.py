@@ -100,7 +100,7 @@ class Progress:
     def _watch(self) -> None:
         while not self._over.wait(4 * _POLL_SECONDS):
             with self._guard:
-                if self._job.is_unwanted and not self._over.is_set():
+                if self._job.is_unwanted() and not self._over.is_set():
                     os.kill(os.getpid(), signal.SIGTERM)
                     return
 
@@ -111,7 +111,7 @@ def work_on(job: Job) -> bool:
 
     before = job.state()
     state = before.model_copy(update={"status": "running", "attempts": before.attempts + 1, "began": time.time()})
-    if job.is_unwanted:
+    if job.is_unwanted():
         job.write(state.model_copy(update={"status": "cancelled"}))
         return True
     if before.attempts >= MOST_ATTEMPTS:
@@ -120,14 +120,15 @@ def work_on(job: Job) -> bool:
         return True
     job.write(state)
     progress = Progress(job, state)
+    end: dict[str, object]
     try:
         with progress.cancellable():
-            result = do(job, progress)
+            end = {"status": "done", "result": do(job, progress)}
     except StaleCodeError:
         job.write(state.model_copy(update={"status": "queued"}))
         return False
     except EndedError:
-        if not job.is_unwanted:  # somebody has ended the process, not the job
+        if not job.is_unwanted():  # somebody has ended the process, not the job
             raise
         end = {"status": "cancelled"}
     except HarnessError as error:
@@ -135,8 +136,6 @@ def work_on(job: Job) -> bool:
     except Exception as error:  # noqa: BLE001 - whatever a job raises fails this job, loudly, and no other
         traceback.print_exc(file=sys.stderr)
         end = {"status": "failed", "error": f"{type(error).__name__}: {error}", "error_kind": "CrashError"}
-    else:
-        end = {"status": "done", "result": result}
     job.write(progress.state.model_copy(update={**end, "changed": time.time()}))
     return True
 

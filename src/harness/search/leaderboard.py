@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 
 import optuna
 
-from harness.search.base import Gain, gain_of, known_base
+from harness.search.base import Gain, known_base
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger
-from harness.search.selecting import standings
+from harness.search.selecting import gain_of, standings
 from harness.search.trials import State, TrialRecord, pareto_front, ranked
 from harness.search.verification import verified
 from harness.search.views import BudgetView, LeaderboardView, TrialView

@@ -82,7 +82,7 @@ def described_values(experiment: Experiment) -> dict[str, Any]:
 def check_experiment(experiment: Experiment) -> None:
     """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
     check_words(experiment)
-    base = _composed(experiment.base)
+    base = composed(experiment.base)
     if (split := str(value_at(base, "references.split"))) != "iteration":
         raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")
     known = known_metrics(build(base))
@@ -104,7 +104,7 @@ def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> Any:
     """The config of a point: groups are chosen as on the command line, plain keys are set on top."""
     chosen = {key: value for key, value in point.items() if "." not in key}
     return vary(
-        _composed((*experiment.base, *overrides(chosen))),
+        composed((*experiment.base, *overrides(chosen))),
         {key: value for key, value in point.items() if key not in chosen},
     )
 
@@ -134,7 +134,8 @@ def study_digests(experiment: Experiment) -> tuple[str, str]:
     return code.digest, hashlib.sha256(config.encode()).hexdigest()
 
 
-def _composed(given: tuple[str, ...]) -> Any:
+def composed(given: tuple[str, ...]) -> Any:
+    """The config that overrides select, composed once."""
     with _ONE_AT_A_TIME:
         return _compose(given)
 

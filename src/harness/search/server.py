@@ -67,7 +67,7 @@ class StudyView(View):
 
     study: str
     description: str = ""
-    objectives: dict[str, str] = {}
+    objectives: dict[str, str] = Field(default_factory=dict)
     budget: BudgetView | None = None
     problem: str = ""
 
@@ -109,7 +109,7 @@ def _submitted(study: str, kind: str, by: str, key: str, arguments: dict[str, An
     return jobs_of(study).add(study, kind, chosen.lane, arguments, by, key, chosen.lasting)
 
 
-async def _job(context: Asked, study: str, kind: str, key: str = "", **arguments: Any) -> CallToolResult:
+async def _job(context: Asked, study: str, kind: str, key: str = "", /, **arguments: Any) -> CallToolResult:
     """Begin a job, or find the one that the same call began, and answer with what is known of it after a moment."""
     job = await run_sync(_submitted, study, kind, caller(context), key, arguments)
     return await settled(context, job)
@@ -213,7 +213,7 @@ async def list_failures(
     its place, the texts that the reader dropped and why, what the baseline did there; and pictures, a close-up of each
     mistake with label and prediction drawn, then the whole photo. Red is missed, orange is false, green is found."""
     asked = {"objective": objective, "cause": cause, "tag": tag, "person": person, "cursor": cursor, "limit": limit}
-    return await _job(context, study, "list_failures", trial=trial, **asked)
+    return await _job(context, study, "list_failures", "", trial=trial, **asked)
 
 
 async def what_if(
@@ -255,7 +255,7 @@ async def start_search(
 
 
 async def ask(context: Asked, study: Study, key: Key = "") -> Answer:
-    """The sampler's next point. It is yours, and counts, until run_trial has run it or give_back_trial gives it back."""
+    """The sampler's next point. It is yours, and counts, until run_trial runs it or give_back_trial gives it back."""
     await run_sync(_refuse_closed, study)
     return await _job(context, study, "ask", key)
 
@@ -327,7 +327,7 @@ async def flag_label(
     """Tell a person that a label looks wrong. It is shown to whoever labels, changes nothing and earns nothing: the
     photo counts as before."""
     asked = {"photo": photo, "what": what, "why": why, "number": number, "box": box}
-    return await _job(context, study, "flag_label", **asked)
+    return await _job(context, study, "flag_label", "", **asked)
 
 
 Tool = Callable[..., Awaitable[object]]

@@ -14,12 +14,12 @@ from typing import Any
 
 from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.search import holdout, leaderboard, proposal
-from harness.search.base import ensure_base, gain_of, known_base, open_runs
+from harness.search.base import ensure_base, known_base, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
 from harness.search.ledger import Ledger, claim_or_refuse
 from harness.search.loop import Watch, conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, described_values, trial_spec
-from harness.search.selecting import standings
+from harness.search.selecting import gain_of, standings
 from harness.search.space import Value, faults
 from harness.search.storage import kept_definitions, place_exists
 from harness.search.trials import Spending, State, TrialRecord
