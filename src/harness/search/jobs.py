@@ -36,7 +36,7 @@ Status = Literal["queued", "running", "done", "failed", "cancelled"]
 #: A job that has taken so many processes with it is not begun again.
 MOST_ATTEMPTS = 3
 #: Finished jobs beyond so many are forgotten, the oldest first, but not those with a key of the caller's.
-MOST_KEPT = 500
+MOST_KEPT = 100
 #: How a job ends.
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
 
@@ -183,23 +183,30 @@ class Jobs:
         `lasting` and it did not fail.
         """
         asked = json.loads(json.dumps(arguments, sort_keys=True))
-        name = _digest(study, kind, key) if key else _digest(study, kind, asked)
-        for attempt in range(1, 10_000):
-            id = f"{kind.replace('_', '-')}-{name}" + (f"-{attempt}" if attempt > 1 else "")
-            if (known := self._read(self.folder / id)) is None:
-                request = Request(
-                    id=id, study=study, kind=kind, lane=lane, arguments=asked, by=by, key=key, created=time.time()
-                )
-                if made := self._make(request):
-                    self._forget()
-                    return made
-                known = self.get(id)
-            if key and known.request.arguments != asked:
-                raise ConflictError(f"the key {key!r} was used before, for other arguments; choose another one")
-            status = known.state().status
-            if key or status in ("queued", "running") or (lasting and status == "done"):
-                return known
-        raise ConflictError(f"{kind}: asked for too often")
+        name = f"{kind.replace('_', '-')}-{_digest(study, kind, key or asked)}"
+        while True:
+            last = max((int(path.name.rpartition("-")[2]) for path in self.folder.glob(f"{name}-*")), default=0)
+            known = self._read(self.folder / f"{name}-{last}")
+            if known is not None:
+                if key and known.request.arguments != asked:
+                    raise ConflictError(f"the key {key!r} was used before, for other arguments; choose another one")
+                status = known.state().status
+                if key or status in ("queued", "running") or (lasting and status == "done"):
+                    return known
+            request = Request(
+                id=f"{name}-{last + 1}",
+                study=study,
+                kind=kind,
+                lane=lane,
+                arguments=asked,
+                by=by,
+                key=key,
+                created=time.time(),
+            )
+            if made := self._make(request):
+                self._forget()
+                return made
+            # Another call has made it meanwhile: look again.
 
     def _make(self, request: Request) -> Job | None:
         """A new job, whole or not at all; None where another call has made it meanwhile."""
@@ -214,9 +221,9 @@ class Jobs:
         return Job(self.folder / request.id, request)
 
     def _forget(self) -> None:
-        jobs = self.all()
+        jobs = [job for job in self.all() if not job.request.key]
         for job in jobs[: max(0, len(jobs) - MOST_KEPT)]:
-            if not job.request.key and job.state().status in ENDED:
+            if job.state().status in ENDED:
                 shutil.rmtree(job.folder, ignore_errors=True)
 
     @property

@@ -24,8 +24,8 @@ from harness.base.locks import is_locked, try_lock
 from harness.base.signals import EndedError, ended_by_signals
 from harness.search.jobs import MOST_ATTEMPTS, Job, Jobs, Lane, State
 
-#: A lane without work ends after so many seconds.
-IDLE_SECONDS = 300.0
+#: A lane without work ends after so many seconds, unless the environment says otherwise.
+IDLE_SECONDS, IDLE_VARIABLE = 300.0, "HARNESS_LANE_SECONDS"
 _POLL_SECONDS = 0.03
 #: And how often all jobs are gone through, whether or not there is a new one.
 _LOOK_SECONDS = 2.0
@@ -166,7 +166,7 @@ def main() -> None:
     study, lane = sys.argv[1:]
     (found,) = [each for each in get_args(Lane) if each == lane]
     os.nice(_NICENESS)
-    run_lane(Jobs.of(FOLDER / study), found)
+    run_lane(Jobs.of(FOLDER / study), found, float(os.environ.get(IDLE_VARIABLE, IDLE_SECONDS)))
 
 
 if __name__ == "__main__":
