@@ -27,6 +27,8 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult, Implementation
 
+from harness.base.locks import is_locked
+
 STUDY = "agents"
 HYPOTHESIS = "numbers are dropped that are read well enough"
 #: The most that a call may take, how long a client waits for an answer, and how long a job may take.
@@ -74,11 +76,11 @@ class Agent:
         assert answer["status"] == "done", answer
         return dict(answer["result"])
 
-    async def finished(self, job: str) -> dict[str, Any]:
+    async def finished(self, job: str, **where: Any) -> dict[str, Any]:
         """A job that has ended, one way or the other."""
         with anyio.fail_after(JOB_SECONDS):
             while True:
-                answer = await self.answer("job_status", job=job)
+                answer = await self.answer("job_status", job=job, **where)
                 if answer["status"] not in ("queued", "running"):
                     return answer
 
@@ -94,7 +96,8 @@ class Agent:
         """Call a tool that must refuse, at once or by its job; gives its words."""
         result = await self.call(tool, **arguments)
         if not result.is_error:
-            answer = await self.finished((result.structured_content or {})["job"])
+            begun = dict(result.structured_content or {})
+            answer = await self.finished(begun["job"], study=begun["study"])
             assert answer["status"] == "failed", answer
             return str(answer["error"])
         return " ".join(getattr(part, "text", "") for part in result.content)
@@ -221,11 +224,14 @@ def checked(desk: Path) -> list[str]:
     return wrong + [f"{kind} has {count} jobs" for kind, count in begun.items() if count > 1]
 
 
-def soak_agents(desk: Path, trials: int, seed: int, base: Sequence[str], idle: float = 60.0) -> list[str]:
+def soak_agents(desk: Path, trials: int, seed: int, base: Sequence[str], idle: float = 20.0) -> list[str]:
     """Drive a study of so many trials on an empty cache; tell what was slow, and give what did not hold."""
     prepare(desk, trials, base)
     environment = {"HARNESS_CACHE": str(desk / "cache"), "HARNESS_LANE_SECONDS": str(idle)}
     wrong, calls = anyio.run(_both, desk, environment, trials, seed)
+    locks = [desk / "experiments" / STUDY / "jobs" / f"{lane}.lock" for lane in ("trials", "search", "looks")]
+    while any(is_locked(lock) for lock in locks):  # they end when they have had nothing to do for a while
+        time.sleep(0.5)
     return wrong + too_slow(calls) + checked(desk)
 
 

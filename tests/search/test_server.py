@@ -12,9 +12,11 @@ from typing import Any
 import anyio
 import pytest
 import yaml
+from bench.soak.agents import Agent, agent_at, soak_agents
+from mcp.shared.exceptions import MCPError
 from mcp.types import ImageContent
 
-from bench.soak.agents import Agent, agent_at, soak_agents
+from harness.base.conf import conf_dir
 from harness.base.errors import ConflictError
 from harness.evaluate import evaluate
 from harness.references.flags import FILE as FLAGS
@@ -117,7 +119,9 @@ def test_why_photos_fail_and_what_would_mend_them(write_experiment: WriteExperim
         assert first["mistakes"][0]["kind"] == "missed_link"
         assert first["counts"] == "1 missed, 0 invented"
         answer = await agent.call("list_failures", limit=2)
-        shown = answer if len(answer.content) > 1 else await agent.call("job_status", job=answer.structured_content["job"])  # type: ignore[index]
+        shown = (
+            answer if len(answer.content) > 1 else await agent.call("job_status", job=answer.structured_content["job"])
+        )  # type: ignore[index]
         pictures = [part for part in shown.content if isinstance(part, ImageContent)]
         assert len(pictures) == 4  # of each photo the mistake, and the whole
         others = await agent.ask("list_failures", limit=4, cursor=found["next_cursor"])
@@ -154,8 +158,8 @@ def test_calls_that_are_repeated_and_jobs_that_are_stopped(write_experiment: Wri
     write_experiment(budget={"trials": 5, "minutes": 10})
     notes: list[tuple[float, float | None, str | None]] = []
 
-    async def noted(done: float, total: float | None, words: str | None) -> None:
-        notes.append((done, total, words))
+    async def noted(progress: float, total: float | None, message: str | None) -> None:
+        notes.append((progress, total, message))
 
     async def script(agent: Agent) -> None:
         jobs = {(await agent.answer("begin_study", key="mine"))["job"] for _ in range(2)}
@@ -233,14 +237,14 @@ def test_an_edited_config_is_a_conflict_in_words(
     group = desk / "conf" / "link"
     group.mkdir(parents=True)
     file = group / "mine.yaml"
-    file.write_text("_target_: harness.pipeline.links.geometric.GeometricLinker\nmin_drop: 0.8\nmax_drop: 6.0\n")
+    file.write_text((conf_dir() / "link" / "geometric.yaml").read_text())
     path = desk / "experiments" / "low_bibs.yaml"
     data = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump({**data, "base": ["link=mine", *data["base"]]}))
 
     async def script(agent: Agent) -> None:
         await agent.ask("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 2.5})
-        file.write_text(file.read_text().replace("0.8", "0.7"))
+        file.write_text(file.read_text().replace("min_drop: 0.8", "min_drop: 0.7"))
         words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 3.0})
         assert "a config file that its base or its space names has changed since it was begun" in words
         path.write_text(path.read_text().replace("link/f1", "number/f1"))
@@ -287,9 +291,10 @@ def test_a_hostile_experiment_is_described_without_running_it(
         assert "hunter2" not in str(await agent.client.call_tool("list_studies", {}))
         for address in ("harness://studies", f"harness://studies/{name}", "harness://parameters"):
             try:
-                assert "hunter2" not in str(await agent.client.read_resource(address))
-            except Exception as error:  # noqa: BLE001 - a refusal is a good answer, too
-                assert "hunter2" not in str(error)
+                found = str(await agent.client.read_resource(address))
+            except MCPError as error:  # a refusal is a good answer, too
+                found = str(error)
+            assert "hunter2" not in found
 
     with evil_module(desk):
         with_agent(desk, script, SECRET="hunter2")
@@ -307,7 +312,6 @@ def test_the_holdout_cannot_be_reached(write_experiment: WriteExperiment, desk: 
     sha256, name = next(iter(hidden.items()))
 
     async def script(agent: Agent) -> None:
-        seen = []
         for photo in (sha256, sha256[:12], name, f"../photos/{sha256}.jpg", held_out):
             for tool, more in (
                 ("what_if", {"params": {"link.max_drop": 3.0}}),
@@ -319,7 +323,7 @@ def test_the_holdout_cannot_be_reached(write_experiment: WriteExperiment, desk: 
         for study in ("peeking", "whole"):
             words = await agent.refused("begin_study", study=study)
             assert "iteration split alone" in words or "not for a search to set" in words
-        for tool, more in (
+        read: list[tuple[str, dict[str, Any]]] = [
             ("describe_space", {}),
             ("get_baseline", {}),
             ("leaderboard", {}),
@@ -328,15 +332,15 @@ def test_the_holdout_cannot_be_reached(write_experiment: WriteExperiment, desk: 
             ("explain_trial", {"trial": 0}),
             ("list_failures", {"limit": 8}),
             ("list_failures", {"limit": 8, "objective": "face/f1"}),
-        ):
-            seen.append(json.dumps(await agent.ask(tool, **more)))
+        ]
+        seen = [json.dumps(await agent.ask(tool, **more)) for tool, more in read]
         for address in ("harness://studies", "harness://studies/low_bibs", "harness://studies/low_bibs/jobs"):
             seen.append(str(await agent.client.read_resource(address)))
+        del hidden[sha256]  # of which the agent has spoken itself, so that its jobs have its words
         for text in seen:
             assert not [each for pair in hidden.items() for each in pair if each in text]
-            assert held_out not in text
-        for tool in (await agent.client.list_tools()).tools:
-            assert "run_id" not in json.dumps(tool.input_schema)
+        for each in (await agent.client.list_tools()).tools:
+            assert "run_id" not in json.dumps(each.input_schema)
 
     with_agent(desk, script)
     assert not (race / FLAGS).exists()
@@ -382,7 +386,7 @@ def test_what_an_agent_must_not_do_is_refused_or_does_not_exist(
         prompt = await agent.client.get_prompt("start", {"study": "low_bibs"})
         assert "There are 2 trials left" in str(prompt.messages[0].content)
         meanings = await agent.client.read_resource("harness://parameters")
-        assert "below its wearer's face" in str(meanings.contents[0])
+        assert "below its wearer's face" in meanings.contents[0].text  # type: ignore[union-attr]
 
     with_agent(desk, script)
     assert digest_of(desk / "experiments") == before

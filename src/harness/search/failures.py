@@ -7,7 +7,7 @@ was missed is no failure of it. Only photos of the search are there to be looked
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.base.errors import ConfigError, ConflictError
 from harness.exploring.photo_sets import people_in, tags_of
@@ -27,6 +27,8 @@ from harness.types import Box, DroppedText, PhotoPrediction
 
 #: Mistakes of one photo that are told and drawn one by one at most.
 MOST_MISTAKES = 4
+#: The scorecards that look at bibs alone, and at faces alone.
+_BIBS, _FACES = frozenset({"number", "bib"}), frozenset({"face"})
 
 
 class MistakeView(View):
@@ -83,6 +85,14 @@ class Errors:
         """How many errors an item has."""
         counted = outcome(item, self.card, self.ledger)
         return float(counted.missed + counted.invented) if counted else 0.0
+
+    def about(self, photo: ReferencePhoto, found: PhotoPrediction) -> tuple[ReferencePhoto, PhotoPrediction]:
+        """Labels and prediction of a photo without what the scorecard does not look at."""
+        if self.card in _BIBS:
+            return replace(photo, faces=(), face_labeled=False, links=None), replace(found, faces=(), links=())
+        if self.card in _FACES:
+            return replace(photo, bibs=(), bib_labeled=False, links=None), replace(found, bibs=(), links=())
+        return photo, found
 
     def words(self, item: Item) -> str:
         """The same in words."""

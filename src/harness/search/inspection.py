@@ -229,7 +229,7 @@ def failures(
     views, pictures = [], dict[str, bytes]()
     for number, item in enumerate(shown, start=1):
         view = view_of(item, photos[item.id], errors, task.scoring, beside.get(item.id))
-        drawn = _draw(task, item, photos[item.id], view, number)
+        drawn = _draw(task, item, photos[item.id], errors, view, number)
         views.append(view.model_copy(update={"pictures": tuple(drawn)}))
         pictures |= drawn
     told = FailuresView(
@@ -243,10 +243,13 @@ def failures(
     return Failures(told, pictures)
 
 
-def _draw(task: PhotosTask, item: Item, photo: ReferencePhoto, view: FailureView, number: int) -> dict[str, bytes]:
-    """A close-up of each mistake, and the whole photo."""
+def _draw(
+    task: PhotosTask, item: Item, photo: ReferencePhoto, errors: Errors, view: FailureView, number: int
+) -> dict[str, bytes]:
+    """A close-up of each mistake, and the whole photo; of bibs alone, or of faces alone, where it is about these."""
     assert item.photo is not None
-    found, pixels = item.photo.prediction, read_photo(photo.path, photo.sha256)
+    pixels = read_photo(photo.path, photo.sha256)
+    photo, found = errors.about(photo, item.photo.prediction)
     places = [Box(x=x, y=y, w=w, h=h) for x, y, w, h in (each.box for each in view.mistakes)]
     parts = {
         f"{number}-mistake-{place}.jpg": draw_close_up(photo, found, pixels, task.scoring, box)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from harness.base.code import code_of, modules_of
+from harness.base.conf import conf_dir, conf_folders
 from harness.base.errors import ConfigError
 from harness.base.objects import described_only
 from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary, written_at
@@ -73,10 +74,23 @@ def described_values(experiment: Experiment) -> dict[str, Any]:
     """What the base has for each key of the space, as the config files write it. Nothing that they name is imported,
     and nothing is looked up in the environment. A group that is chosen has no value of its own."""
     check_words(experiment)
-    with described_only():
-        config = compose_anew(experiment.base)
     plain = [key for key, parameter in experiment.space.items() if "." in key and not parameter.when]
-    return {key: written_at(config, key) for key in plain}
+    return dict(_written(experiment.base, tuple(plain), _conf_stamp()))
+
+
+@lru_cache(maxsize=64)
+def _written(base: tuple[str, ...], keys: tuple[str, ...], _: tuple[tuple[str, int, int], ...]) -> tuple[Any, ...]:
+    """Keys with what the base has for them, composed once for as long as no config file changes."""
+    with described_only(), _ONE_AT_A_TIME:
+        config = compose(base)
+    return tuple((key, written_at(config, key)) for key in keys)
+
+
+def _conf_stamp() -> tuple[tuple[str, int, int], ...]:
+    """What changes when a config file is edited, added or removed."""
+    files = [file for folder in conf_folders() for file in sorted(folder.path.glob("*/*.yaml"))]
+    found = [(str(file), file.stat()) for file in (conf_dir() / "config.yaml", *files)]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
 
 
 def check_experiment(experiment: Experiment) -> None:
@@ -138,12 +152,6 @@ def composed(given: tuple[str, ...]) -> Any:
     """The config that overrides select, composed once."""
     with _ONE_AT_A_TIME:
         return _compose(given)
-
-
-def compose_anew(given: tuple[str, ...]) -> Any:
-    """Compose overrides from the files as they are now."""
-    with _ONE_AT_A_TIME:
-        return compose(given)
 
 
 def forget_composed() -> None:

@@ -12,6 +12,7 @@ import functools
 import json
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec
 
@@ -27,7 +28,7 @@ from harness.search import inspection, verbs
 from harness.search.answers import JobView, advised, caller, jobs_of, settled
 from harness.search.experiment import FOLDER, Experiment, read_experiment
 from harness.search.jobs import Job
-from harness.search.searchable import GROUPS, check_words, compose_anew
+from harness.search.searchable import GROUPS, check_words
 from harness.search.space import Value
 from harness.search.views import BudgetView, SpaceView, View
 from harness.search.work import KINDS
@@ -424,5 +425,8 @@ def serve() -> None:
     """Serve on standard input and output until the client goes away. What jobs print goes to their lane's log."""
     if not FOLDER.is_dir():
         raise ConfigError(f"no {FOLDER}/ in {Path.cwd()}; start the server where the experiment files are")
-    compose_anew(())  # the first composition takes longest, and no call is to wait for it
+    _studies()  # the first look at experiments takes longest, and no call is to wait for it
+    for path in FOLDER.glob("*.yaml"):
+        with suppress(HarnessError):  # whoever asks for it is told
+            _described(path.stem)
     make_server().run("stdio")
