@@ -31,7 +31,7 @@ SUITES = {
     "warm": ("warm",),
     "labeling": ("labeling", "labeling_browser"),
     "explorer": ("explorer", "run_pages"),
-    "search": ("search",),
+    "search": ("search", "replay"),
     "scale": ("scale",),
 }
 

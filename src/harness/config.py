@@ -7,7 +7,8 @@ ranges. So the YAML is the registry, and a backend's own class says what can be 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,8 @@ INTERFACES = {
 }
 #: The stages of the pipeline.
 STAGES = ("bib", "face", "link", "identity")
+#: What refers to another key.
+_REFERENCE = re.compile(r"\$\{([^}]*)\}")
 #: The keys that describe the pipeline, its cache and who runs it.
 _PIPELINE = ("preset", "bib_format", *STAGES, "cache", "executor")
 
@@ -159,6 +162,16 @@ def vary(config: DictConfig, values: Mapping[str, Any]) -> DictConfig:
     except OmegaConfBaseException as error:
         raise ConfigError(explain(error)) from error
     return varied
+
+
+def part_for(config: DictConfig, group: str, others: Collection[str]) -> DictConfig | None:
+    """The part of a composed config that one group is made of: itself, and what it refers to. None where it refers to
+    one of the other groups, or to what is no key: then all of the config has a part in it."""
+    named = _REFERENCE.findall(OmegaConf.to_yaml(config[group], resolve=False))
+    roots = {name.split(".")[0] for name in named}
+    if roots & set(others) or not all(root in config for root in roots):
+        return None
+    return OmegaConf.masked_copy(config, [group, *roots])
 
 
 def value_at(config: DictConfig, key: str) -> Any:

@@ -90,11 +90,16 @@ def test_a_replayed_point_comes_to_what_evaluate_comes_to(name: str, on_race: On
 def test_only_what_is_new_opens_a_model(on_race: OnRace, monkeypatch: pytest.MonkeyPatch) -> None:
     space = {"link.max_drop": [1.6, 2.5], "bib.rule.min_char_score": [0.3, 0.6], "face.long_side": [320, 640]}
     replay = Replay.open(on_race({"space": space}))
-    first = {"link.max_drop": 1.6, "bib.rule.min_char_score": 0.3, "face.long_side": 640}
+    first: Point = {"link.max_drop": 1.6, "bib.rule.min_char_score": 0.3, "face.long_side": 640}
     replay.outcome(first)
     looked: list[str] = []
-    detect = StageCache.get
-    monkeypatch.setattr(StageCache, "get", lambda self, *a: looked.append("disk") or detect(self, *a))
+    get = StageCache.get
+
+    def watched(self: StageCache, key: str, *rest: str) -> Entry | None:
+        looked.append(key)
+        return get(self, key, *rest)
+
+    monkeypatch.setattr(StageCache, "get", watched)
     photo = replay.references.photos[0].sha256
     for change in ({"link.max_drop": 2.5}, {"bib.rule.min_char_score": 0.6}):
         replay.outcome({**first, **change})
@@ -123,7 +128,7 @@ def test_some_photos_are_those_photos_alone(on_race: OnRace) -> None:
 def test_the_result_of_a_trial_is_its_run_or_replayed(on_race: OnRace, desk: Path) -> None:
     experiment = on_race({})
     ledger = Ledger.open(experiment, desk / "experiments" / "replayed")
-    base, point = ensure_base(ledger), {"link.max_drop": 2.5}
+    base, point = ensure_base(ledger), Point({"link.max_drop": 2.5})
     with ledger.worker() as worker:
         trial = ledger.claim(worker, point)
         assert trial is not None
@@ -167,7 +172,8 @@ def test_a_photo_that_is_gone_fails_the_trial_and_says_so(on_race: OnRace, race:
 def test_a_stage_that_refers_to_another_follows_it(on_race: OnRace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stage is made once for its own keys, unless its config refers to a key that may be searched."""
     replay = Replay.open(on_race({"space": {"link.max_drop": [1.6, 2.5], "face.threshold": [0.6, 0.7]}}))
-    first, second = ({"link.max_drop": 2.5, "face.threshold": value} for value in (0.6, 0.7))
+    points: list[Point] = [{"link.max_drop": 2.5, "face.threshold": value} for value in (0.6, 0.7)]
+    first, second = points
     assert replay.stages.pipeline(first).link is replay.stages.pipeline(second).link
     assert replay.stages.pipeline(first).face.threshold == 0.6  # type: ignore[attr-defined]
 

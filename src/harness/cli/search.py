@@ -90,6 +90,8 @@ def _search(arguments: argparse.Namespace) -> int:
         show_json(verbs.plain(view))
     else:
         print(leaderboard.text(view))
+        if path := verbs.page(arguments.what):
+            print(f"\nPage of the study: {path}")
         if view.worth_proposing and (path := verbs.proposed(arguments.what)):
             print(f"\nProposed preset: {path}\nDoes it hold up?  {COMMAND} search confirm {view.study}")
     if view.cold_rerun.startswith("DIFFERS"):

@@ -8,6 +8,8 @@ KEY_TAG = "key"
 STUDY_TAG = "study"
 #: Present on those of its trials, with the name of the worker that evaluates it.
 WORKER_TAG = "study.worker"
+#: Present on the run that has the trials of a study as one table, with the study's name.
+STUDY_TABLE_TAG = "study.trials"
 #: On the jobs of sweeps and on their overviews: the sweeps that they belong to.
 SWEEP_TAG = "sweep_id"
 #: What its judgement depends on; one with another key is made anew.

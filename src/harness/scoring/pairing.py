@@ -52,6 +52,8 @@ ROUGH_GROUPS = 20
 _NO_MOVE, _TIE = 1e-12, 1e-9
 #: Groups whose signs are drawn together: one for each bit of a byte.
 _BLOCK = 8
+#: So many rates are flipped at a time: 40 MB for 10,000 draws.
+_RATES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,21 +277,27 @@ def furthest_by_chance(moves: Floats, seed: int = 0, draws: int = DRAWS) -> Furt
     """Flip the signs of the groups; `moves` has one row a group and one column a rate, each column of length 1."""
     moves = moves[moves.any(axis=1)]
     exact = len(moves) <= EXACT_GROUPS
-    ways = _flipped(moves, exact, seed, draws)
+    turned, most, least = _turned(moves), [], []
+    # Many rates are taken some at a time: their ways together would not fit into memory.
+    for first in range(0, turned.shape[1], _RATES):
+        ways = _flipped(turned[:, first : first + _RATES], exact, seed, draws)
+        most.append(ways.max(axis=1))
+        least.append(ways.min(axis=1))
     # For each way to flip the signs its opposite counts as well: chance then does as much up as down.
-    return Furthest(np.sort(np.concatenate([ways.max(axis=1), -ways.min(axis=1)])), exact)
+    return Furthest(np.sort(np.concatenate([np.max(most, axis=0), -np.min(least, axis=0)])), exact)
 
 
-def _flipped(moves: Floats, exact: bool, seed: int, draws: int) -> Floats:
-    """How far each rate gets: one row for each way to flip the signs of the groups, or for half of them, of which the
-    others are the opposite.
-
-    Groups are put into an order, and turned a way, that depends on their moves alone: which run is the baseline, how
-    groups are called and in which order items come then changes no drawn chance.
-    """
+def _turned(moves: Floats) -> Floats:
+    """The groups in an order, and turned a way, that depends on their moves alone: which run is the baseline, how
+    groups are called and in which order items come then changes no drawn chance."""
     first = np.take_along_axis(moves, (moves != 0).argmax(axis=1)[:, None], axis=1)
     turned = moves * np.sign(first)
-    turned = turned[np.lexsort(turned.T)]
+    return np.asarray(turned[np.lexsort(turned.T)])
+
+
+def _flipped(turned: Floats, exact: bool, seed: int, draws: int) -> Floats:
+    """How far each rate gets: one row for each way to flip the signs of the groups, or for half of them, of which the
+    others are the opposite."""
     if exact:
         half = _all_ways(len(turned))[: 2 ** (len(turned) - 1)]
         every: Floats = np.einsum("ij,jk->ik", half, turned)

@@ -11,8 +11,8 @@ from harness.runs.judge import paired
 from harness.scoring.pairing import PairedRate
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
-from harness.search.loop import outcome_of
-from harness.search.searchable import study_digests, trial_spec
+from harness.search.loop import Outcome, outcome_of
+from harness.search.searchable import base_point, preset_points, study_digests, trial_spec
 from harness.spec import RunSpec
 from harness.tracking.store import OpenStore
 
@@ -68,8 +68,21 @@ def _evaluate_base(ledger: Ledger, spec: RunSpec) -> Base:
             data = f"{references.name} ({references.split})"
             digests = study_digests(ledger.experiment)
             known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos), *digests)
-            ledger.note("base", asdict(known))
+            with ledger.place.exclusive():
+                _tell_first(ledger, outcome)
+                ledger.note("base", asdict(known))
     return known
+
+
+def _tell_first(ledger: Ledger, outcome: Outcome) -> None:
+    """Tell the sampler the base, where it is a point of the space, and note the presets as the first to be tried. A
+    grid comes to all of them by itself."""
+    experiment = ledger.experiment
+    if experiment.sampler == "grid":
+        return
+    if (point := base_point(experiment)) is not None:
+        ledger.tell_base(point, outcome.values, outcome.violations, **outcome.notes())
+    ledger.note("first", [[f"preset {name}", point] for name, point in preset_points(experiment).items()])
 
 
 def check_unchanged(experiment: Experiment, base: Base, data_digest: str) -> None:

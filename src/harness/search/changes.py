@@ -104,19 +104,27 @@ def base_values(ledger: Ledger) -> dict[str, Value | None]:
     return {key: values.get(key) if "." in key else chosen.get(key) for key in ledger.experiment.space}
 
 
+#: Is told how many values were tried, and of how many at most.
+Tell = Callable[[int, int], None]
+
+
 @dataclass
 class _Tries:
     """Tries of one photo, counted."""
 
     errors_with: Callable[[Point], tuple[float, bool]]
+    tell: Callable[[int], None]
     count: int = 0
 
     def __call__(self, key: str, value: Value) -> tuple[float, bool]:
+        self.tell(self.count)
         self.count += 1
         return self.errors_with({key: value})
 
 
-def smallest_change(ledger: Ledger, replay: Replay, photo: str, objective: str = "") -> SmallestChangeView:
+def smallest_change(
+    ledger: Ledger, replay: Replay, photo: str, objective: str = "", tell: Tell = lambda _done, _total: None
+) -> SmallestChangeView:
     """Which single parameter mends a photo with the least change: every parameter of the space is tried from the base's
     value outwards, each answer by replay."""
     chosen = find_photo(photos_of(ledger), photo)
@@ -130,12 +138,14 @@ def smallest_change(ledger: Ledger, replay: Replay, photo: str, objective: str =
         found = replay.photo(chosen.sha256, point)
         return errors.on(found.item), found.opened_model
 
-    tries, base = _Tries(errors_with), base_values(ledger)
+    base = base_values(ledger)
     active = {
         key: parameter
         for key, parameter in ledger.experiment.space.items()
         if all(base.get(other) in allowed for other, allowed in parameter.when.items())
     }
+    most = sum(len(values) if (values := each.values()) else _TRIED + _HALVINGS for each in active.values())
+    tries = _Tries(errors_with, lambda done: tell(done, most))
     found = [
         change for key, parameter in active.items() if (change := _nearest(key, parameter, base.get(key), now, tries))
     ]

@@ -67,6 +67,14 @@ class Limit(_Part):
         low, high = one_sided(value, interval.n_eff, self.certainty)
         return low if self.at_least is not None else high
 
+    def words(self, held: float) -> str:
+        """What is wrong with a value that breaks the limit, as it follows the value."""
+        side, bound = ("at least", "low") if self.at_least is not None and held < self.at_least else ("at most", "high")
+        wanted = self.at_least if side == "at least" else self.at_most
+        if self.certainty is None:
+            return f", expected {side} {wanted:g}"
+        return f", with {self.certainty:.0%} certainty {side} {held:.4f}: too {bound} for {wanted:g}"
+
     def violation(self, value: float) -> float:
         """By how much a value breaks the limit; at most 0 where it keeps to it."""
         low = self.at_least - value if self.at_least is not None else float("-inf")

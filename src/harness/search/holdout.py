@@ -21,7 +21,7 @@ from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec
 from harness.search.selecting import gain_of
 from harness.search.space import Point
-from harness.search.trials import TrialRecord, ranked
+from harness.search.trials import TrialRecord
 from harness.search.verification import verify
 from harness.spec import RunSpec
 from harness.tracking.catalog import Baseline
@@ -100,7 +100,7 @@ def confirm(ledger: Ledger) -> Confirmation:
 
 def winner_of(ledger: Ledger) -> TrialRecord:
     """The best trial; raises where there is none."""
-    best = next(iter(ranked(ledger.experiment, ledger.trials())), None)
+    best = ledger.best()
     if best is None:
         raise ConflictError(
             f"study {ledger.experiment.study} has no trial that is complete and keeps to the constraints"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 import optuna
 
 from harness.search.base import Gain, known_base
+from harness.search.experiment import Experiment
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger
 from harness.search.selecting import gain_of, standings
@@ -17,6 +18,8 @@ from harness.search.verification import verified
 from harness.search.views import BudgetView, LeaderboardView, TrialView
 
 SHOWN = 10
+#: Of the trials that break a constraint, the best few are shown.
+_MOST_INFEASIBLE = 5
 _FEWEST_FOR_IMPORTANCE = 5
 #: What a state is called where its own name does not say it.
 _STATES = {str(State.PRUNED): "given up early"}
@@ -46,6 +49,7 @@ def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
         summary=_summary(best, gain, trials),
         trials=[TrialView.of(experiment, trial) for trial in order[:limit]],
         pareto=[TrialView.of(experiment, trial) for trial in front],
+        infeasible=[TrialView.of(experiment, trial) for trial in infeasible(experiment, trials)[:_MOST_INFEASIBLE]],
         importances=importances(ledger),
         counts=dict(Counter(str(trial.state) for trial in trials)),
         budget=BudgetView.of(experiment.study, ledger.spending(), ledger.closed()),
@@ -53,6 +57,12 @@ def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
         holdout="; ".join(f"trial {peek.trial}: {peek.told or 'not scored to the end'}" for peek in peeks),
         cold_rerun=_cold(ledger, best),
     )
+
+
+def infeasible(experiment: Experiment, trials: Iterable[TrialRecord]) -> list[TrialRecord]:
+    """The complete trials that break a constraint, best first objective first."""
+    done = [trial for trial in trials if trial.state is State.COMPLETE and not trial.feasible]
+    return sorted(done, key=lambda trial: (-experiment.sign * trial.values[0], trial.number))
 
 
 def importances(ledger: Ledger) -> dict[str, dict[str, float]]:
@@ -112,11 +122,18 @@ def text(view: LeaderboardView) -> str:
             for trial in view.pareto
         )
         parts.append(f"Pareto front:\n{front}")
+    if view.infeasible:
+        shown = "\n".join(f"  {_infeasible(trial, metrics[0])}" for trial in view.infeasible)
+        parts.append(f"Break a constraint, the best of them:\n{shown}")
     for metric, shares in view.importances.items():
         listed = "\n".join(f"  {share:>6.1%}  {name}" for name, share in shares.items())
         parts.append(f"What matters for {metric}:\n{listed}")
     parts.append(f"{budget_text(view.budget)}\n{_peeks(view)}")
     return "\n\n".join(parts)
+
+
+def _infeasible(trial: TrialView, metric: str) -> str:
+    return f"trial {trial.trial:<4} {metric} {trial.values[metric]:.4f}: {'; '.join(trial.broken)}"
 
 
 def _selection(view: LeaderboardView) -> str:

@@ -7,6 +7,7 @@ nothing.
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
 import random
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,11 @@ from optuna.trial import Trial, TrialState
 
 from harness.base.errors import BudgetError, ConflictError, HarnessError, NotBegunError
 from harness.search.experiment import Budget, Experiment
+from harness.search.index import TrialIndex
 from harness.search.samplers import fixed_sampler, make_sampler
-from harness.search.space import Point, Value, point_key, points, size, suggest_point
+from harness.search.space import Point, Value, points, size, suggest_point
 from harness.search.storage import Place, open_place
-from harness.search.trials import UNDER_WAY, Spending, State, TrialRecord, record_of
+from harness.search.trials import UNDER_WAY, Spending, State, TrialRecord
 
 #: How often a sampler may propose what was tried before, until a point is drawn from those that were not.
 _MOST_DUPLICATES = 8
@@ -49,6 +52,10 @@ class Ledger:
     folder: Path
     place: Place
     study: optuna.Study
+
+    @cached_property
+    def _index(self) -> TrialIndex:
+        return TrialIndex(self.experiment, self.study)
 
     @classmethod
     def open(cls, experiment: Experiment, folder: Path, *, create: bool = True) -> Ledger:
@@ -88,39 +95,66 @@ class Ledger:
 
     def noted(self, name: str, default: Any = None) -> Any:
         """What was kept about the study."""
-        return self.study.user_attrs.get(name, default)
+        return copy.deepcopy(self._notes().get(name, default))
+
+    def _notes(self) -> Mapping[str, Any]:
+        return self.place.storage.get_study_user_attrs(self.study._study_id)
 
     def trials(self) -> list[TrialRecord]:
         """All trials, in the order in which they were begun."""
-        return [record_of(trial) for trial in self.study.get_trials(deepcopy=False)]
+        trials = list(self._refreshed().records)
+        for number, run_id in self._logged().items():
+            trials[number] = replace(trials[number], run_id=run_id)
+        return trials
 
     def trial(self, number: int) -> TrialRecord:
         """One trial."""
-        trials = self.trials()
+        trials = self._refreshed().records
         if not 0 <= number < len(trials):
             raise ConflictError(f"study {self.experiment.study} has no trial {number}; it has {len(trials)}, from 0 on")
-        return trials[number]
+        return self._with_run(trials[number])
+
+    def best(self) -> TrialRecord | None:
+        """The trial that ranks first, where one is complete and keeps to the constraints."""
+        best = self._refreshed().best
+        return None if best is None else self._with_run(best)
+
+    def _with_run(self, trial: TrialRecord) -> TrialRecord:
+        logged = self._logged().get(trial.number)
+        return replace(trial, run_id=logged) if logged else trial
+
+    def note_run(self, number: int, run_id: str) -> None:
+        """Keep which run a trial was logged as after it was finished."""
+        with self.place.exclusive():
+            self.note("runs", {**self.noted("runs", {}), str(number): run_id})
+
+    def _logged(self) -> dict[int, str]:
+        return {int(number): run_id for number, run_id in self._notes().get("runs", {}).items()}
+
+    def _refreshed(self) -> TrialIndex:
+        self._index.refresh()
+        return self._index
 
     def spending(self) -> Spending:
         """What was spent of the budget."""
-        return self._spent(self.trials())
+        return self._spent(self._refreshed())
 
-    def _spent(self, trials: Sequence[TrialRecord]) -> Spending:
-        return Spending.of(Budget.model_validate(self.noted("budget")), trials, time.time())
+    def _spent(self, index: TrialIndex) -> Spending:
+        return index.spending(Budget.model_validate(self._notes()["budget"]), time.time())
 
     def closed(self) -> str | None:
         """Why no new trial may be begun, or None where one may."""
-        return self._closed(self.trials())
+        return self._closed(self._refreshed())
 
-    def _closed(self, trials: Sequence[TrialRecord]) -> str | None:
-        spending = self._spent(trials)
-        if self.noted("cancelled"):
+    def _closed(self, index: TrialIndex) -> str | None:
+        spending, notes = self._spent(index), self._notes()
+        if notes.get("cancelled"):
             return "the search was cancelled; it goes on with --resume"
         if not spending.minutes_left:
             return f"the budget of {spending.budget.minutes:g} minutes is spent"
         if not spending.trials_left:
             return f"the budget of {spending.budget.trials} trials is spent"
-        if self.noted("exhausted"):
+        if notes.get("exhausted"):
             return "every point of the space was tried"
         return None
 
@@ -133,8 +167,7 @@ class Ledger:
 
     def is_gone(self, worker: str) -> bool:
         """Whether a worker of this ledger lives no more. One that it has never seen may live elsewhere."""
-        seen = {name for trial in self.trials() for name in (trial.worker, *trial.left_by)}
-        return worker in seen and not self.place.is_alive(worker)
+        return worker in self._refreshed().workers and not self.place.is_alive(worker)
 
     def claim(
         self, worker: str, point: Mapping[str, Value] | None = None, proposed_by: str = "", hypothesis: str = ""
@@ -146,19 +179,35 @@ class Ledger:
         somebody outside asks for and will tell.
         """
         with self.place.exclusive():
-            trials = self._tidied()
-            seen = {point_key(trial.point): trial for trial in trials if trial.counts}
-            if point is not None and (known := seen.get(point_key(point))):
-                left = worker and self._is_left(known) and not self._stopped(trials)
-                return self._take_over(known, worker) if left else known
-            if point is None and worker and not self._stopped(trials):
-                for record in filter(self._is_left, trials):
+            index = self._tidied()
+            if point is not None and (known := index.tried(point)):
+                left = worker and self._is_left(known) and not self._stopped(index)
+                return self._take_over(known, worker) if left else self._with_run(known)
+            if point is None and worker and not self._stopped(index):
+                for record in filter(self._is_left, index.unfinished()):
                     return self._take_over(record, worker)
-            if self._closed(trials):
+            if self._closed(index):
                 return None
             notes = {"proposed_by": proposed_by or self.experiment.sampler, "hypothesis": hypothesis}
-            trial = self._ask(fixed_sampler(point))[0] if point is not None else self._propose(seen)
+            if point is None and (first := self._first(index)):
+                who, point = first
+                notes["proposed_by"] = who
+            trial = self._ask(fixed_sampler(point))[0] if point is not None else self._propose(index)
             return self._register(trial, worker, notes) if trial else None
+
+    def tell_base(self, point: Point, values: Sequence[float], violations: Mapping[str, float], **notes: Any) -> None:
+        """Let the sampler learn from the base, where it is a point of the space. Whoever calls it holds the lock."""
+        trial, _ = self._ask(fixed_sampler(point))
+        now = time.time()
+        trial.set_user_attr("claim", {"proposed_by": "base", "started": now, "worker": "", "is_base": True})
+        trial.set_user_attr("outcome", {**notes, "seconds": 0.0})
+        for name, violation in violations.items():
+            trial.set_constraint(name, violation)
+        self.study.tell(trial, list(values))
+
+    def _first(self, index: TrialIndex) -> tuple[str, Point] | None:
+        """The first of the points that are tried before the sampler is asked, and nobody has tried."""
+        return next(((who, point) for who, point in self._notes().get("first", ()) if not index.tried(point)), None)
 
     def adopt(self, number: int, worker: str, hypothesis: str) -> TrialRecord:
         """Let a worker evaluate a trial that was asked for."""
@@ -211,14 +260,14 @@ class Ledger:
             trial.set_user_attr("outcome", {**notes, "seconds": time.time() - record.started})
             yield trial
 
-    def _stopped(self, trials: Sequence[TrialRecord]) -> bool:
+    def _stopped(self, index: TrialIndex) -> bool:
         """Whether even what was begun must not go on."""
-        return bool(self.noted("cancelled")) or not self._spent(trials).minutes_left
+        return bool(self._notes().get("cancelled")) or not self._spent(index).minutes_left
 
-    def _tidied(self) -> list[TrialRecord]:
-        """All trials, after those that nobody will finish are put away: asked for long ago, half made, or deadly."""
-        trials = self.trials()
-        return self.trials() if sum(self._put_away(record) for record in trials) else trials
+    def _tidied(self) -> TrialIndex:
+        """The trials, after those that nobody will finish are put away: asked for long ago, half made, or deadly."""
+        index = self._refreshed()
+        return self._refreshed() if sum(self._put_away(record) for record in index.unfinished()) else index
 
     def _put_away(self, record: TrialRecord) -> bool:
         if record.state is State.ASKED and time.time() - record.started > _ASK_SECONDS:
@@ -245,30 +294,36 @@ class Ledger:
         }
         return self._register(self._handle(record), worker, notes)
 
-    def _propose(self, seen: Mapping[str, TrialRecord]) -> Trial | None:
+    def _propose(self, index: TrialIndex) -> Trial | None:
         """A new trial of Optuna's with a point that nobody has tried, or None where there is none left."""
-        count = size(self.experiment.space)
-        if count is not None and len(seen) >= count:
+        space = self.experiment.space
+        count = size(space)
+        if count is not None and index.distinct >= count:
             self.note("exhausted", True)
             return None
         if self.experiment.sampler != "grid":
-            for _ in range(_MOST_DUPLICATES):
-                trial, proposed = self._ask(make_sampler(self.experiment, len(self.study.get_trials(deepcopy=False))))
-                if (twin := seen.get(point_key(proposed))) is None:
+            for attempt in range(_MOST_DUPLICATES):
+                trial, proposed = self._ask(make_sampler(self.experiment, len(index.records) + attempt))
+                if (twin := index.tried(proposed)) is None:
                     return trial
                 self._settle(trial, twin)
         if count is None or count > _MOST_POINTS:
             raise HarnessError(f"study {self.experiment.study}: the sampler proposes only what was tried before")
-        untried = [one for one in points(self.experiment.space) if point_key(one) not in seen]
-        if not untried:
+        if self.experiment.sampler == "grid":
+            untried = index.next_untried(space)
+        else:
+            others = [one for one in points(space) if index.tried(one) is None]
+            untried = random.Random(index.distinct).choice(others) if others else None
+        if untried is None:
             self.note("exhausted", True)
             return None
-        chance = random.Random(len(seen))
-        return self._ask(fixed_sampler(untried[0] if self.experiment.sampler == "grid" else chance.choice(untried)))[0]
+        return self._ask(fixed_sampler(untried))[0]
 
     def _ask(self, sampler: optuna.samplers.BaseSampler) -> tuple[Trial, Point]:
         self.study.sampler = sampler
-        trial = self.study.ask()
+        # As `study.ask` does, but for looking through all trials for one that waits: a ledger has none.
+        self.study._thread_local.cached_all_trials = None
+        trial = Trial(self.study, self.study._storage.create_new_trial(self.study._study_id))
         return trial, suggest_point(self.experiment.space, trial)
 
     def _settle(self, trial: Trial, twin: TrialRecord) -> None:

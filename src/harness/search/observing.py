@@ -6,16 +6,13 @@ that differ in how bibs are linked is one object, and what it found in a photo i
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
-
-from harness.config import STAGES, instantiate, vary
+from harness.config import STAGES, instantiate, part_for, vary
 from harness.pipeline import Pipeline
 from harness.pipeline.cache.memory import MemoryCache
 from harness.pipeline.looks import Look, PhotoSource, whole_identity
@@ -33,11 +30,10 @@ from harness.types import BibBox, DroppedText, FaceBox, PhotoPrediction
 _MOST_FOUND = 50_000
 #: So many stages are held that are made.
 _MOST_STAGES = 4096
-_REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
     """What the reader of bibs and the detector of faces found in a photo; `asked` counts what they asked of it."""
 
     bibs: tuple[BibBox, ...]
@@ -55,7 +51,7 @@ class Observed:
     made for more."""
 
     cache: MemoryCache
-    _found: OrderedDict[tuple[str, str], dict[str, _Found]] = field(default_factory=OrderedDict)
+    _found: OrderedDict[tuple[str, str], dict[str, Found]] = field(default_factory=OrderedDict)
     _count: int = 0
     _checked: set[str] = field(default_factory=set)
     _tracing: set[type[Any]] = field(default_factory=set)
@@ -66,13 +62,15 @@ class Observed:
         """What a pipeline says about a photo, with the vectors of its faces where these are asked for. Raises what a
         stage raises."""
         with self._lock:
-            known = self._held(pipeline)
-            found = known.get(photo.sha256)
+            found = self._held(pipeline).get(photo.sha256)
             again: Mapping[str, int] = found.asked if found else {}
             look = Look(self._source(photo), self.cache) if found is None or embed else None
             if found is None:
                 assert look is not None
-                found = self._keep(pipeline, photo, known, look)
+                bibs, faces = pipeline.find(look)
+                asked, steps = _sum(look.hits, look.misses), dict(look.steps)
+                found = Found(bibs, faces, tuple(look.dropped), look.size, asked, steps, look.asked)
+                self.keep(pipeline, photo, found)
             vectors = pipeline.embed(look, found.faces) if embed and look else None
         links = pipeline.linked(found.bibs, found.faces, found.size)
         return EvaluatedPhoto(
@@ -92,18 +90,16 @@ class Observed:
         """Whether the reader of a pipeline has ever told a text that it dropped: one that tells one tells them all."""
         return type(pipeline.bib) in self._tracing
 
-    def _keep(self, pipeline: Pipeline, photo: ReferencePhoto, known: dict[str, _Found], look: Look) -> _Found:
-        bibs, faces = pipeline.find(look)
-        asked, steps = _sum(look.hits, look.misses), dict(look.steps)
-        found = known[photo.sha256] = _Found(bibs, faces, tuple(look.dropped), look.size, asked, steps, look.asked)
-        if look.dropped:
+    def keep(self, pipeline: Pipeline, photo: ReferencePhoto, found: Found) -> None:
+        """Hold what the stages of a pipeline found in a photo."""
+        self._held(pipeline)[photo.sha256] = found
+        if found.dropped:
             self._tracing.add(type(pipeline.bib))
         self._count += 1
         while len(self._found) > 1 and self._count > _MOST_FOUND:
             self._count -= len(self._found.popitem(last=False)[1])
-        return found
 
-    def _held(self, pipeline: Pipeline) -> dict[str, _Found]:
+    def _held(self, pipeline: Pipeline) -> dict[str, Found]:
         """What is held of the bibs and faces that this pipeline finds."""
         key = self._identity(pipeline.face), self._identity(pipeline.bib)
         held = self._found.setdefault(key, {})
@@ -138,7 +134,7 @@ class Stages:
     experiment: Experiment
     observed: Observed
     _made: OrderedDict[tuple[str, str], Any] = field(default_factory=OrderedDict)
-    _parts: dict[tuple[str, str], tuple[DictConfig, bool]] = field(default_factory=dict)
+    _parts: dict[tuple[str, str], Any] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def pipeline(self, point: Point) -> Pipeline:
@@ -149,11 +145,11 @@ class Stages:
 
     def _stage(self, stage: str, point: Point) -> Any:
         chosen = {key: value for key, value in point.items() if "." not in key}
-        part, alone = self._part(stage, chosen)
+        part = self._part(stage, chosen)
         own = {key: value for key, value in point.items() if "." in key and key.split(".")[0] == stage}
-        key = stage, point_key({**chosen, **own} if alone else point)
+        key = stage, point_key(point if part is None else {**chosen, **own})
         if key not in self._made:
-            config = vary(part, own) if alone else trial_config(self.experiment, point)
+            config = trial_config(self.experiment, point) if part is None else vary(part, own)
             made = instantiate(config, stage)
             if hasattr(made, "load") and not isinstance(made, Off):
                 check_models(made)
@@ -162,13 +158,10 @@ class Stages:
                 self._made.popitem(last=False)
         return self._made[key]
 
-    def _part(self, stage: str, chosen: Mapping[str, Value]) -> tuple[DictConfig, bool]:
-        """The part of the config that a stage is made of, and whether no other key that may be searched is in it."""
+    def _part(self, stage: str, chosen: Mapping[str, Value]) -> Any:
+        """The part of the config that a stage is made of; None where another that may be searched has a part in it."""
         key = stage, point_key(chosen)
         if key not in self._parts:
             config = composed((*self.experiment.base, *overrides(chosen)))
-            named = _REFERENCE.findall(OmegaConf.to_yaml(config[stage], resolve=False))
-            roots = {name.split(".")[0] for name in named}
-            alone = not roots & set(GROUPS) and all(root.isidentifier() and root in config for root in roots)
-            self._parts[key] = (OmegaConf.masked_copy(config, [stage, *roots]) if alone else config), alone
+            self._parts[key] = part_for(config, stage, GROUPS)
         return self._parts[key]

@@ -101,8 +101,9 @@ def _set(node: dict[str, Any], path: list[str], value: Value) -> None:
 def _header(ledger: Ledger, trial: TrialRecord) -> str:
     experiment, base = ledger.experiment, known_base(ledger)
     values = _told(experiment.objectives, trial.values)
+    run = f", MLflow run {trial.run_id}" if trial.run_id else ""
     lines = [
-        f"Proposed by the search {experiment.study}: trial {trial.number}, MLflow run {trial.run_id}.",
+        f"Proposed by the search {experiment.study}: trial {trial.number}{run}.",
         f"{base.photos} photos of {base.data}: {values}; the base has {_told(experiment.objectives, base.values)}.",
         f"{_standing(ledger, trial)}.",
         _confirmed(ledger, trial),

@@ -9,17 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from harness.base.code import code_of, modules_of
-from harness.base.conf import conf_dir, conf_folders
+from harness.base.conf import choices, conf_dir, conf_folders
 from harness.base.errors import ConfigError
 from harness.base.objects import described_only
-from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary, written_at
+from harness.config import STAGES, build, build_pipeline, chosen_files, compose, value_at, vary, written_at
+from harness.scoring.speed import RUNTIME
 from harness.search.experiment import Experiment
-from harness.search.space import Parameter, Point, Value, overrides
+from harness.search.space import Parameter, Point, Value, faults, is_active, overrides
 from harness.spec import RunSpec
 
 #: The groups that make up the pipeline; `preset` sets several of them at once.
@@ -103,6 +104,9 @@ def check_experiment(experiment: Experiment) -> None:
     for part, named in (("objectives", experiment.objectives), ("constraints", experiment.constraints)):
         if unknown := [name for name in named if name not in known]:
             raise ConfigError(f"{part}: {unknown[0]}: no such metric; there are: {', '.join(known)}")
+    for name, limit in experiment.constraints.items():
+        if limit.certainty is not None and name.startswith(RUNTIME):
+            raise ConfigError(f"constraints: {name}: a time has no interval, so that it takes no certainty")
     for key, parameter in experiment.space.items():
         _check_key(base, key, parameter)
         for value in parameter.samples():
@@ -134,6 +138,49 @@ def trial_spec(experiment: Experiment, point: Mapping[str, Value], changes: Mapp
     """The run of a point. `changes` are further keys of the config, such as `cache.enabled`."""
     timing = {"timing": "on"} if experiment.is_timed else {}
     return build(vary(trial_config(experiment, point), timing | dict(changes or {})), overrides(point))
+
+
+def base_point(experiment: Experiment) -> Point | None:
+    """The base as a point of the space; None where it is none."""
+    point = _in_space(experiment, experiment.base)
+    return None if point is None or faults(experiment.space, point) else point
+
+
+def preset_points(experiment: Experiment) -> dict[str, Point]:
+    """The presets on the space, by name: with what each says about the keys that are varied, at the nearest value that
+    these may have. One of other backends than the base, or with a choice that the space does not have, is left out."""
+    kept = [item for item in experiment.base if item.split("=")[0] not in (*experiment.space, "preset")]
+    fixed = [group for group in STAGES if group not in experiment.space]
+    chosen, found = trial_choices(experiment, {}), dict[str, Point]()
+    for name in choices("preset"):
+        given = (f"preset={name}", *kept)
+        try:
+            with _ONE_AT_A_TIME:
+                own = chosen_files(given)
+            point = _in_space(experiment, given)
+        except ConfigError:  # it does not go together with the rest of the base
+            continue
+        same = "preset" in experiment.space or all(own.get(group) == chosen.get(group) for group in fixed)
+        if point is not None and same:
+            near = {key: experiment.space[key].nearest(value) for key, value in point.items()}
+            if None not in near.values() and not faults(experiment.space, near):  # type: ignore[arg-type]
+                found[name] = near  # type: ignore[assignment]
+    return found
+
+
+def _in_space(experiment: Experiment, given: Sequence[str]) -> Point | None:
+    """What a config has for the keys of the space that are active in it; None where it lacks one."""
+    config = composed(tuple(given))
+    with _ONE_AT_A_TIME:
+        chosen = chosen_files(given)
+    point: Point = {}
+    for key, parameter in experiment.space.items():
+        if is_active(parameter, point):
+            try:
+                point[key] = chosen[key] if "." not in key else value_at(config, key)
+            except (ConfigError, KeyError):
+                return None
+    return point
 
 
 def study_digests(experiment: Experiment) -> tuple[str, str]:

@@ -6,16 +6,20 @@ no more than a part of the photos, on which it was surely worse than the best of
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.runs.selection import RateItems, comparable, rate_items, select_runs
 from harness.scoring.pairing import paired_rates
-from harness.scoring.selection import Finding, Selected
+from harness.scoring.selection import Finding, Selected, left_out_gain
 from harness.search.base import Gain, gain_between, gain_in
 from harness.search.ledger import Ledger
 from harness.search.replay import trial_run
-from harness.search.trials import TrialRecord, ranked
+from harness.search.trials import TrialRecord, can_win, ranked
+
+#: The left-out gain is made anew after so many seconds, or after so many times as long as it took.
+_SECONDS_BETWEEN, _SHARE = 15.0, 30.0
 
 
 @dataclass(frozen=True)
@@ -74,3 +78,31 @@ def _rate(ledger: Ledger, base: RateItems, trial: TrialRecord) -> RateItems | No
         return base.with_sides(*trial.sides)
     found = rate_items(trial_run(ledger, trial.number), ledger.experiment.metric)
     return found if comparable(found, base) else None
+
+
+class LeftOutGain:
+    """The left-out gain of a study's best while the search goes on: made anew now and then, so seldom that the search
+    is not held up."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._due = 0.0
+        self._base: RateItems | None = None
+        self._value: float | None = None
+
+    def value(self) -> float | None:
+        """What it was when it was last made; None where the objective has none."""
+        started = time.monotonic()
+        if started >= self._due:
+            self._value = self._measured()
+            self._due = time.monotonic() + max(_SECONDS_BETWEEN, _SHARE * (time.monotonic() - started))
+        return self._value
+
+    def _measured(self) -> float | None:
+        experiment = self._ledger.experiment
+        self._base = self._base or rate_items(trial_run(self._ledger, None), experiment.metric)
+        if (base := self._base) is None:
+            return None
+        sides = [trial.sides for trial in self._ledger.trials() if can_win(trial) and trial.sides is not None]
+        rates = [base.with_sides(*each).sides for each in sides if len(each[0]) == len(base.items)]
+        return left_out_gain(base.sides, rates, base.groups, experiment.sign) if rates else None

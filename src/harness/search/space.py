@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -79,6 +80,10 @@ class Parameter(BaseModel):
 
     def values(self) -> tuple[Value, ...] | None:
         """Every value, or None where there is no end of them."""
+        return self._values
+
+    @cached_property
+    def _values(self) -> tuple[Value, ...] | None:
         if self.choices is not None:
             return self.choices
         low, high = self.ends
@@ -106,6 +111,18 @@ class Parameter(BaseModel):
         low, high = self.ends
         known = self.values()
         return rounded(value) in known if known else low <= value <= high
+
+    def nearest(self, value: Any) -> Value | None:
+        """The value that is nearest to another; None where there is none, as among names."""
+        if self.choices is not None and self.holds(value):
+            return value  # type: ignore[no-any-return]
+        numbers = [v for v in self._values or () if isinstance(v, int | float) and not isinstance(v, bool)]
+        if isinstance(value, bool) or not isinstance(value, int | float) or (self.choices is not None and not numbers):
+            return None
+        if numbers:
+            return min(numbers, key=lambda number: abs(number - value))
+        low, high = self.ends
+        return float(rounded(min(max(value, low), high)))
 
     def suggest(self, trial: Trial, name: str) -> Value:
         """Let a trial's sampler choose."""

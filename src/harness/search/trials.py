@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -46,6 +45,8 @@ class TrialRecord:
     values: tuple[float, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     sides: Sides | None = field(default=None, repr=False)
+    #: What constraints with a certainty are held against in place of their metric.
+    bounds: Mapping[str, float] = field(default_factory=dict)
     feasible: bool = True
     run_id: str = ""
     reason: str = ""
@@ -58,13 +59,15 @@ class TrialRecord:
     started: float = 0.0
     seconds: float | None = None
     duplicate_of: int | None = None
+    #: Whether it is the base itself, which the sampler learns from; it costs nothing and cannot win.
+    is_base: bool = False
     #: What Optuna's storage knows it by.
     key: int = -1
 
     @property
     def counts(self) -> bool:
-        """Whether the budget counts it: duplicates and what was given back cost nothing."""
-        return self.state not in FREE
+        """Whether the budget counts it: the base, duplicates and what was given back cost nothing."""
+        return self.state not in FREE and not self.is_base
 
 
 def record_of(trial: FrozenTrial) -> TrialRecord:
@@ -79,6 +82,7 @@ def record_of(trial: FrozenTrial) -> TrialRecord:
         values=tuple(trial.values or ()),
         metrics=notes.get("metrics", {}),
         sides=notes.get("sides"),
+        bounds=notes.get("bounds", {}),
         feasible=all(violation <= 0 for violation in trial.constraints.values()),
         run_id=notes.get("mlflow_run_id", ""),
         reason=notes.get("reason", ""),
@@ -90,6 +94,7 @@ def record_of(trial: FrozenTrial) -> TrialRecord:
         started=notes.get("started", 0.0),
         seconds=notes.get("seconds"),
         duplicate_of=notes.get("duplicate_of"),
+        is_base=notes.get("is_base", False),
         key=trial._trial_id,
     )
 
@@ -117,19 +122,6 @@ class Spending:
     #: How many of the trials that count are in each state.
     states: Mapping[str, int] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, budget: Budget, trials: Iterable[TrialRecord], now: float) -> Spending:
-        """Add up."""
-        counted = [trial for trial in trials if trial.counts]
-        spans = [
-            (trial.started, now if trial.seconds is None else trial.started + trial.seconds)
-            for trial in counted
-            if trial.started and (trial.seconds is not None or trial.state is State.RUNNING)
-        ]
-        under_way = sum(trial.state in UNDER_WAY for trial in counted)
-        states = Counter(str(trial.state) for trial in counted)
-        return cls(budget, len(counted), under_way, _covered(spans) / 60, states)
-
     @property
     def trials_left(self) -> int:
         """How many more distinct points may be tried."""
@@ -141,19 +133,34 @@ class Spending:
         return max(self.budget.minutes - self.minutes, 0.0)
 
 
-def _covered(spans: Iterable[tuple[float, float]]) -> float:
-    """The length of the union of spans."""
-    total, reached = 0.0, float("-inf")
-    for start, end in sorted(spans):
-        total += max(end - max(start, reached), 0.0)
-        reached = max(reached, end)
-    return total
+def can_win(trial: TrialRecord) -> bool:
+    """Whether a trial is complete and keeps to the constraints, and is not the base itself."""
+    return trial.state is State.COMPLETE and trial.feasible and not trial.is_base
+
+
+def broken(experiment: Experiment, trial: TrialRecord) -> list[str]:
+    """The constraints that a complete trial breaks, each with its value, its bound where that is what counts, and the
+    limit."""
+    found = []
+    for name, limit in experiment.constraints.items():
+        value, held = trial.metrics.get(name), trial.bounds.get(name, trial.metrics.get(name))
+        if trial.state is State.COMPLETE and held is not None and limit.violation(held) > 0:
+            found.append(f"{name} {value:.4f}{limit.words(held)}")
+    return found
+
+
+def is_better(experiment: Experiment, trial: TrialRecord, other: TrialRecord) -> bool:
+    """Whether a trial ranks before another: by the first objective; of equals, the earlier."""
+    return _rank(experiment, trial) < _rank(experiment, other)
+
+
+def _rank(experiment: Experiment, trial: TrialRecord) -> tuple[float, int]:
+    return -experiment.sign * trial.values[0], trial.number
 
 
 def ranked(experiment: Experiment, trials: Iterable[TrialRecord]) -> list[TrialRecord]:
     """Complete trials that keep to the constraints, best first objective first; of equals, the earlier."""
-    done = [trial for trial in trials if trial.state is State.COMPLETE and trial.feasible]
-    return sorted(done, key=lambda trial: (-experiment.sign * trial.values[0], trial.number))
+    return sorted(filter(can_win, trials), key=lambda trial: _rank(experiment, trial))
 
 
 def pareto_front(experiment: Experiment, trials: Iterable[TrialRecord]) -> list[TrialRecord]:

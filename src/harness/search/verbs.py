@@ -13,19 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
+from harness.report.study_page import STUDY_FILE
 from harness.search import holdout, leaderboard, proposal
 from harness.search.base import ensure_base, known_base, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
+from harness.search.finishing import TableKeeper, log_finalists
 from harness.search.ledger import Ledger, claim_or_refuse
+from harness.search.live import ProgressLine
 from harness.search.loop import Watch, conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, described_values, trial_spec
 from harness.search.selecting import gain_of, standings
 from harness.search.space import Value, faults
 from harness.search.storage import kept_definitions, place_exists
+from harness.search.study_report import write_study
 from harness.search.trials import Spending, State, TrialRecord
 from harness.search.verification import verify
 from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView
-from harness.search.workers import ProgressLine, end_abandoned, run_trial, work
+from harness.search.workers import end_abandoned, run_trial, work
 from harness.tracking.catalog import load_run
 
 
@@ -68,20 +72,28 @@ def run(study: str, workers: int = 1, watch: Watch | None = None) -> Leaderboard
     ledger = open_study(study, begun=False)
     ensure_base(ledger)
     end_abandoned(ledger, open_runs(ledger.experiment))
-    progress = ProgressLine(ledger)
+    progress, table = ProgressLine(ledger), TableKeeper(ledger)
+
+    def watched(trial: TrialRecord) -> None:
+        (watch or progress)(trial)
+        table(trial)
+
     try:
-        work(ledger, experiment_path(study), workers, watch or progress)
+        work(ledger, experiment_path(study), workers, watched)
+        log_finalists(ledger)
     finally:
         progress.close()
+        table.write()
     view = leaderboard.leaderboard(ledger)
-    if view.best is None or view.gain is None or view.gain.gain <= 0:
-        return view
-    best = ledger.trial(view.best.trial)
-    if verify(ledger, best).same and view.worth_proposing:
-        proposal.write_proposal(ledger, best)
-    else:
-        proposal.withdraw(ledger)
-    return leaderboard.leaderboard(ledger)
+    if view.best is not None and view.gain is not None and view.gain.gain > 0:
+        best = ledger.trial(view.best.trial)
+        if verify(ledger, best).same and view.worth_proposing:
+            proposal.write_proposal(ledger, best)
+        else:
+            proposal.withdraw(ledger)
+        view = leaderboard.leaderboard(ledger)
+    write_study(ledger)
+    return view
 
 
 def prepare(study: str, trials: int | None = None, minutes: float | None = None, resume: bool = False) -> Ledger:
@@ -104,7 +116,7 @@ def status(study: str) -> BudgetView:
     try:
         return _budget(open_study(study))
     except NotBegunError:
-        return BudgetView.of(experiment.study, Spending.of(experiment.budget, (), 0.0), None, begun=False)
+        return BudgetView.of(experiment.study, Spending(experiment.budget, 0, 0, 0.0), None, begun=False)
 
 
 def board(study: str, limit: int = leaderboard.SHOWN) -> LeaderboardView:
@@ -198,6 +210,13 @@ def confirm(study: str) -> holdout.Confirmation:
     ledger = open_study(study)
     proposal.refuse_edited(ledger)
     return holdout.confirm(ledger)
+
+
+def page(study: str) -> Path | None:
+    """The page of a study, where a search has ended with it."""
+    path = experiment_path(study)
+    found = study_folder(path, read_experiment(path)) / STUDY_FILE
+    return found if found.is_file() else None
 
 
 def proposed(study: str) -> Path | None:

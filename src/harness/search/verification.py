@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass, replace
 
 from harness.evaluate import evaluate
 from harness.runs.archive import BenchmarkRun
-from harness.search.base import open_runs
 from harness.search.ledger import Ledger
+from harness.search.replay import trial_run
 from harness.search.searchable import trial_spec
 from harness.search.trials import TrialRecord
-from harness.tracking.catalog import load_run
 
 #: Nothing is read from the cache, and no finished run is taken for the answer.
 COLD = {"cache.enabled": False, "force": True}
@@ -38,7 +37,7 @@ def verify(ledger: Ledger, trial: TrialRecord) -> Verification:
     experiment = ledger.experiment
     spec = trial_spec(experiment, trial.point, COLD)
     result = evaluate(replace(spec, study=experiment.study, note=f"cold re-run of trial {trial.number}"))
-    warm = load_run(open_runs(experiment), trial.run_id)
+    warm = trial_run(ledger, trial.number)
     found = Verification(trial.number, result.run_id, tuple(_differences(warm, result.run)))
     with ledger.place.exclusive():
         kept = [item for item in ledger.noted("verified", []) if item["trial"] != trial.number]

@@ -11,7 +11,7 @@ from harness.scoring.selection import Selected
 from harness.search.base import Base, Gain
 from harness.search.experiment import Experiment
 from harness.search.space import Value, describe, overrides, size
-from harness.search.trials import Spending, TrialRecord
+from harness.search.trials import Spending, TrialRecord, broken
 
 
 class View(BaseModel):
@@ -55,7 +55,8 @@ class BudgetView(View):
 
 
 class TrialView(View):
-    """One trial: its parameters, what came of it, and who proposed it."""
+    """One trial: its parameters, what came of it, and who proposed it. `broken` are the constraints that it breaks, in
+    words, with their values and bounds."""
 
     trial: int
     state: str
@@ -70,6 +71,7 @@ class TrialView(View):
     hypothesis: str
     seconds: float | None
     duplicate_of: int | None
+    broken: list[str] = []
 
     @classmethod
     def of(cls, experiment: Experiment, trial: TrialRecord) -> TrialView:
@@ -89,6 +91,7 @@ class TrialView(View):
             hypothesis=trial.hypothesis,
             seconds=None if trial.seconds is None else round(trial.seconds, 2),
             duplicate_of=trial.duplicate_of,
+            broken=broken(experiment, trial),
         )
 
 
@@ -161,6 +164,7 @@ class LeaderboardView(View):
     summary: str
     trials: list[TrialView]
     pareto: list[TrialView]
+    infeasible: list[TrialView] = []
     importances: dict[str, dict[str, float]]
     counts: dict[str, int]
     budget: BudgetView

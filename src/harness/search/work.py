@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.base.errors import BudgetError
-from harness.base.progress import watched
+from harness.base.progress import silent, watched
 from harness.base.signals import EndedError
 from harness.search import inspection, verbs
 from harness.search.base import ensure_base, known_base
@@ -87,7 +87,8 @@ def _search(job: Job, progress: Progress) -> Result:
     left = ledger.spending().trials_left
     watch = _Watch(ledger, progress, min(most or left, left), stops=bool(most))
     try:
-        return _plain(verbs.run(job.request.study, workers, watch))
+        with silent():  # trials are told, not their photos
+            return _plain(verbs.run(job.request.study, workers, watch))
     except _EnoughError:
         return _plain(verbs.board(job.request.study))
     except EndedError:
@@ -172,9 +173,13 @@ def _what_if(job: Job, _: Progress) -> Result:
     return _plain(what_if(ledger, _replay(ledger), asked["photo"], asked["params"], asked["objective"]))
 
 
-def _smallest_change(job: Job, _: Progress) -> Result:
+def _smallest_change(job: Job, progress: Progress) -> Result:
     asked, ledger = job.request.arguments, _begun(job)
-    return _plain(smallest_change(ledger, _replay(ledger), asked["photo"], asked["objective"]))
+
+    def tell(done: int, total: int) -> None:
+        progress.tell(done, total, "values")
+
+    return _plain(smallest_change(ledger, _replay(ledger), asked["photo"], asked["objective"], tell))
 
 
 #: What the stages have observed on the photos of the study that this process works for, by what it depends on.

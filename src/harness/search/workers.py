@@ -18,15 +18,15 @@ from harness.evaluate import evaluate
 from harness.search.experiment import Experiment, read_experiment, study_folder
 from harness.search.ledger import Ledger
 from harness.search.loop import Evaluate, Outcome, Pruned, Watch, outcome_of, search
-from harness.search.pruning import Pruner
+from harness.search.pruning import Race, log_pruned
+from harness.search.replay import Replay
 from harness.search.searchable import trial_spec
-from harness.search.trials import UNDER_WAY, TrialRecord, ranked
+from harness.search.trials import UNDER_WAY, TrialRecord
 from harness.tracking.catalog import end_killed
 from harness.tracking.finding import list_running
 from harness.tracking.store import OpenStore
 
 _POLL_SECONDS = 0.5
-_SECONDS_BETWEEN_LINES = 10.0
 
 
 def work(ledger: Ledger, path: Path, workers: int, watch: Watch) -> None:
@@ -95,14 +95,18 @@ def run_trial(experiment: Experiment, trial: TrialRecord) -> Outcome:
     return outcome_of(experiment, result.run_id, result.run)
 
 
-def evaluator(ledger: Ledger) -> Evaluate:
-    """How the workers of a search evaluate: a glance first where that may save the rest, then the whole."""
-    pruner = Pruner(ledger)
+def evaluator(ledger: Ledger, racing: bool = True) -> Evaluate:
+    """How trials are evaluated: from memory, and raced first where that may save models. Where every trial is to be a
+    run, and where seconds are asked for, which the store keeps, each is evaluated as a run."""
+    experiment = ledger.experiment
+    replay = Replay.open(experiment)
+    race = Race(ledger, replay)
+    logged = experiment.log == "all" or experiment.is_timed
 
     def evaluate_trial(trial: TrialRecord) -> Outcome | Pruned:
-        if glance := pruner.glance(trial):
-            return Pruned(pruner.log(trial, glance), glance)
-        return run_trial(ledger.experiment, trial)
+        if racing and (glance := race.glance(trial)):
+            return Pruned(log_pruned(experiment, trial, glance) if logged else "", glance)
+        return run_trial(experiment, trial) if logged else replay.outcome(trial.point)
 
     return evaluate_trial
 
@@ -115,35 +119,3 @@ def end_abandoned(ledger: Ledger, store: OpenStore) -> None:
     for run in list_running(store, ledger.experiment.study):
         if run.worker and ledger.is_gone(run.worker):
             end_killed(store, run.run_id)
-
-
-class ProgressLine:
-    """One line on standard error: rewritten on a terminal, printed now and then elsewhere."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._last = 0.0
-
-    def __call__(self, trial: TrialRecord) -> None:
-        """Show where the search stands after a trial."""
-        terminal = sys.stderr.isatty()
-        due = terminal or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES
-        if due or not self._ledger.spending().trials_left:
-            self._last = time.monotonic()
-            print(f"\r\x1b[K{self.line()}" if terminal else self.line(), end="" if terminal else "\n", file=sys.stderr)
-            sys.stderr.flush()
-        if trial.state == "failed":
-            print(f"\nharness: trial {trial.number} failed: {trial.reason}", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Leave the line."""
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
-
-    def line(self) -> str:
-        """Best so far and budget left."""
-        experiment, spending = self._ledger.experiment, self._ledger.spending()
-        best = next(iter(ranked(experiment, self._ledger.trials())), None)
-        found = f"best {experiment.metric} {best.values[0]:.4f} (trial {best.number})" if best else "nothing yet"
-        left = f"{spending.trials_left} trials and {spending.minutes_left:.1f} minutes left"
-        return f"{experiment.study}: {spending.trials} of {spending.budget.trials} trials, {found}, {left}"
