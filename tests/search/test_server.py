@@ -121,7 +121,7 @@ def test_why_photos_fail_and_what_would_mend_them(write_experiment: WriteExperim
         answer = await agent.call("list_failures", limit=2)
         shown = (
             answer if len(answer.content) > 1 else await agent.call("job_status", job=answer.structured_content["job"])
-        )  # type: ignore[index]
+        )
         pictures = [part for part in shown.content if isinstance(part, ImageContent)]
         assert len(pictures) == 4  # of each photo the mistake, and the whole
         others = await agent.ask("list_failures", limit=4, cursor=found["next_cursor"])
