@@ -60,6 +60,12 @@ def track_stream(items: Iterable[T], what: str, total: int) -> Iterator[T]:
     return _bar(items, what, total) if sys.stderr.isatty() else _lines(items, what, total)
 
 
+def told_only(items: Collection[T]) -> Iterable[T]:
+    """The items; how far the work is is told to a watcher, where there is one, and shown nowhere else."""
+    tell = None if _SILENT.get() else _WATCHER.get()
+    return _told(items, len(items), tell) if tell else items
+
+
 def _told(items: Iterable[T], total: int, tell: Callable[[int, int], None]) -> Iterator[T]:
     for done, item in enumerate(items):
         tell(done, total)

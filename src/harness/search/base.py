@@ -13,7 +13,11 @@ from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import Outcome, outcome_of
 from harness.search.searchable import base_point, preset_points, study_digests, trial_spec
+from harness.spec import RunSpec
 from harness.tracking.store import OpenStore
+
+#: Who evaluates the base holds this lease.
+_BASE = "base"
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,28 @@ class Gain:
 
 
 def ensure_base(ledger: Ledger) -> Base:
-    """The base, evaluated now if the study is new; others that start at the same time wait for it."""
+    """The base, evaluated now if the study is new; others that want to begin it at the same time wait for it. That has
+    a lock of its own: whoever reads the study, or claims a trial of it, does not wait."""
     spec = replace(trial_spec(ledger.experiment, {}), study=ledger.experiment.study)
     references = spec.photos.references
-    with ledger.place.exclusive():
+    if (known := read_base(ledger)) is None:
+        known = _evaluate_base(ledger, spec)
+    check_unchanged(ledger.experiment, known, references.digest)
+    return known
+
+
+def _evaluate_base(ledger: Ledger, spec: RunSpec) -> Base:
+    references = spec.photos.references
+    with ledger.place.lease(_BASE):
         if (known := read_base(ledger)) is None:
             result = evaluate(spec)
             outcome = outcome_of(ledger.experiment, result.run_id, result.run)
             data = f"{references.name} ({references.split})"
             digests = study_digests(ledger.experiment)
             known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos), *digests)
-            _tell_first(ledger, outcome)
-            ledger.note("base", asdict(known))
-    check_unchanged(ledger.experiment, known, references.digest)
+            with ledger.place.exclusive():
+                _tell_first(ledger, outcome)
+                ledger.note("base", asdict(known))
     return known
 
 

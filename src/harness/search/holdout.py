@@ -26,6 +26,9 @@ from harness.search.verification import verify
 from harness.spec import RunSpec
 from harness.tracking.catalog import Baseline
 
+#: What the ledger notes about the preset that was proposed: its trial, and a digest of the file.
+PROPOSED = "proposed"
+
 
 class Standing(StrEnum):
     """Whether a gain on the photos of the search is one on others."""
@@ -75,8 +78,10 @@ def peeks_of(ledger: Ledger) -> list[Peek]:
 
 
 def confirm(ledger: Ledger) -> Confirmation:
-    """Judge the winner beside the base on the holdout, once, and say whether the gain holds up."""
-    winner = winner_of(ledger)
+    """Judge what was proposed, else the winner, beside the base on the holdout, once, and say whether the gain holds
+    up."""
+    proposed = ledger.noted(PROPOSED)
+    winner = ledger.trial(proposed["trial"]) if proposed else winner_of(ledger)
     study = ledger.experiment.study
     for peek in peeks_of(ledger):
         if peek.trial == winner.number and peek.standing:

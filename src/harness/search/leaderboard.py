@@ -145,6 +145,8 @@ def _selection(view: LeaderboardView) -> str:
 
 def budget_text(view: BudgetView) -> str:
     """What was spent, in a line, and what became of the trials where not all of them are complete."""
+    if not view.begun:
+        return f"Budget: {view.trials_budget} trials, {view.minutes_budget:g} minutes; nothing is spent yet."
     others = any(state != State.COMPLETE for state in view.states)
     became = ", ".join(f"{count} {_STATES.get(state, state)}" for state, count in sorted(view.states.items()))
     trials = f"{view.trials} of {view.trials_budget} trials" + (f" ({became})" if others else "")

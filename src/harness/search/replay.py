@@ -17,6 +17,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from harness.base.errors import ConfigError, ConflictError, HarnessError, PhotoError
+from harness.base.progress import told_only
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
 from harness.pipeline.cache.memory import MemoryCache, remembered
@@ -161,7 +162,7 @@ class Replay:
         return replace(spec, tasks=tuple(_on(task, photos) for task in spec.tasks))
 
     def _look_at(self, pipeline: Pipeline, photos: Sequence[ReferencePhoto], embed: bool) -> Predictions:
-        found = [self._look(pipeline, photo, embed) for photo in photos]
+        found = [self._look(pipeline, photo, embed) for photo in told_only(photos)]
         if any(isinstance(each, EvaluatedPhoto) and each.misses for each in found):
             self.cache.prune()
         return Predictions(

@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 from harness.base.code import code_of, modules_of
-from harness.base.conf import choices
+from harness.base.conf import choices, conf_dir, conf_folders
 from harness.base.errors import ConfigError
+from harness.base.objects import described_only
 from harness.building import STAGES, build_pipeline
-from harness.config import build, chosen_files, compose, value_at, vary
+from harness.config import build, chosen_files, compose, value_at, vary, written_at
 from harness.scoring.speed import RUNTIME
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, faults, is_active, overrides
@@ -51,11 +52,52 @@ _ONE_AT_A_TIME = threading.Lock()
 _NOT_IN_BASE = ("references.split", "holdout", "sweep_id", "force", "note", "hydra", "+", "~")
 
 
-def check_experiment(experiment: Experiment) -> None:
-    """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
+def check_words(experiment: Experiment) -> None:
+    """Refuse an experiment by its text alone, before anything that it names is composed, looked up or imported: it may
+    choose backends by their names, and neither name code nor ask the environment. Raises ConfigError."""
     for override in experiment.base:
         if override.startswith(_NOT_IN_BASE):
             raise ConfigError(f"base: {override}: not for a search to set")
+        _check_word("base", override)
+    for key, parameter in experiment.space.items():
+        _check_word("space", key)
+        for value in (*(parameter.choices or ()), *(each for some in parameter.when.values() for each in some)):
+            _check_word(f"space.{key}", str(value))
+
+
+def _check_word(place: str, text: str) -> None:
+    if "_target_" in text:
+        raise ConfigError(f"{place}: {text}: an experiment names no code; choose a backend by its name: face=NAME")
+    if "${" in text:
+        raise ConfigError(f"{place}: {text}: an experiment holds plain values, and nothing that is looked up")
+
+
+def described_values(experiment: Experiment) -> dict[str, Any]:
+    """What the base has for each key of the space, as the config files write it. Nothing that they name is imported,
+    and nothing is looked up in the environment. A group that is chosen has no value of its own."""
+    check_words(experiment)
+    plain = [key for key, parameter in experiment.space.items() if "." in key and not parameter.when]
+    return dict(_written(experiment.base, tuple(plain), _conf_stamp()))
+
+
+@lru_cache(maxsize=64)
+def _written(base: tuple[str, ...], keys: tuple[str, ...], _: tuple[tuple[str, int, int], ...]) -> tuple[Any, ...]:
+    """Keys with what the base has for them, composed once for as long as no config file changes."""
+    with described_only(), _ONE_AT_A_TIME:
+        config = compose(base)
+    return tuple((key, written_at(config, key)) for key in keys)
+
+
+def _conf_stamp() -> tuple[tuple[str, int, int], ...]:
+    """What changes when a config file is edited, added or removed."""
+    files = [file for folder in conf_folders() for file in sorted(folder.path.glob("*/*.yaml"))]
+    found = [(str(file), file.stat()) for file in (conf_dir() / "config.yaml", *files)]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
+
+
+def check_experiment(experiment: Experiment) -> None:
+    """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
+    check_words(experiment)
     base = composed(experiment.base)
     if (split := str(value_at(base, "references.split"))) != "iteration":
         raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")
@@ -158,6 +200,11 @@ def composed(given: tuple[str, ...]) -> Any:
     """The config that overrides select, composed once."""
     with _ONE_AT_A_TIME:
         return _compose(given)
+
+
+def forget_composed() -> None:
+    """Read the config files anew from here on: a process that lives for long must see that they were edited."""
+    _compose.cache_clear()
 
 
 @lru_cache(maxsize=64)

@@ -59,6 +59,17 @@ def place_exists(folder: Path) -> bool:
     return bool(os.environ.get(VARIABLE)) or (folder / JOURNAL).is_file()
 
 
+def kept_definitions(folder: Path, but: str) -> Iterator[tuple[str, Any]]:
+    """The studies whose ledgers are kept below a folder, or in the database, each with what it is defined by; `but` is
+    left out."""
+    url = os.environ.get(VARIABLE)
+    places = [PostgresPlace(url, but)] if url else [JournalPlace(path.parent) for path in folder.glob(f"*/{JOURNAL}")]
+    for place in places:
+        for study in place.storage.get_all_studies():
+            if study.study_name != but and "definition" in study.user_attrs:
+                yield study.study_name, study.user_attrs["definition"]
+
+
 class JournalPlace:
     """A journal file and lock files beside it."""
 
@@ -66,10 +77,11 @@ class JournalPlace:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         lock = _JournalLock(folder / "locks" / "journal")
-        with lock.held():
-            _mend(folder / JOURNAL)
-            self._journal = _Journal(str(folder / JOURNAL), lock_obj=lock)
-            self.storage: BaseStorage = JournalStorage(self._journal)
+        if _is_torn(folder / JOURNAL):  # only then is there something to wait for the writers for
+            with lock.held():
+                _mend(folder / JOURNAL)
+        self._journal = _Journal(str(folder / JOURNAL), lock_obj=lock)
+        self.storage: BaseStorage = JournalStorage(self._journal)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -196,6 +208,15 @@ class _Journal(JournalFileBackend):
             if self._waiting.written:
                 with Path(self._file_path).open("ab") as file:
                     os.fsync(file.fileno())
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether a journal ends with half a line: that of a writer that was killed, or of one that is writing now."""
+    try:
+        with path.open("rb") as file:
+            return bool(file.seek(0, os.SEEK_END)) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n"
+    except FileNotFoundError:
+        return False
 
 
 def _mend(path: Path) -> None:
