@@ -70,7 +70,7 @@ def _environment(tree: Path, folder: str, protected: bool) -> dict[str, str]:
     environment = {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        "HOME": "/tmp",  # noqa: S108 - a tmpfs of the sandbox's own
+        "HOME": "/tmp",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
     }

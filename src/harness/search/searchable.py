@@ -50,9 +50,11 @@ _NOT_IN_BASE = ("references.split", "holdout", "sweep_id", "force", "note", "hyd
 
 def check_experiment(experiment: Experiment) -> None:
     """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
-    for override in experiment.base:
-        if override.startswith(_NOT_IN_BASE):
-            raise ConfigError(f"base: {override}: not for a search to set")
+    if not experiment.space:
+        raise ConfigError(
+            f"study {experiment.study} has no space to search; candidates of it are judged: harness judge"
+        )
+    refuse_in_base(experiment)
     base = _composed(experiment.base)
     if (split := str(value_at(base, "references.split"))) != "iteration":
         raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")
@@ -64,6 +66,13 @@ def check_experiment(experiment: Experiment) -> None:
         _check_key(base, key, parameter)
         for value in parameter.samples():
             _check_value(experiment, key, parameter, value)
+
+
+def refuse_in_base(experiment: Experiment) -> None:
+    """Refuse overrides of the base that are the search's own business. Raises ConfigError."""
+    for override in experiment.base:
+        if override.startswith(_NOT_IN_BASE):
+            raise ConfigError(f"base: {override}: not for a search to set")
 
 
 def known_metrics(spec: RunSpec) -> tuple[str, ...]:

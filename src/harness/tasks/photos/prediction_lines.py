@@ -221,7 +221,7 @@ def line_of(
     sha256: str, name: str, prediction: PhotoPrediction, absent: Collection[str] = (), traced: bool = False
 ) -> bytes:
     """The line of a photo, its end included, without the keys that are not predicted. `traced` says that the reader
-    tells what it dropped."""
+    tells what it dropped; a photo without a name is known by its hash alone."""
     numbers = NUMBERS not in absent
     parts: dict[str, list[Any]] = {
         BIBS: [_bib(box, numbers) for box in prediction.bibs],
@@ -231,7 +231,8 @@ def line_of(
     known = {key: value for key, value in parts.items() if key not in absent}
     if traced:
         known[DROPPED] = [_dropped(seen) for seen in prediction.dropped]
-    return orjson.dumps({"photo": name, "sha256": sha256, **known}, option=orjson.OPT_APPEND_NEWLINE)
+    named = {"photo": name} if name else {}
+    return orjson.dumps({**named, "sha256": sha256, **known}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _wrong(error: ValidationError, text: bytes) -> str:
