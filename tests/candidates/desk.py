@@ -158,7 +158,10 @@ def make_desk(folder: Path) -> Desk:
 
 
 def _draw_set(root: Path) -> None:
-    index, bibs, faces, links = {}, {}, {}, {}
+    index: dict[str, Any] = {}
+    bibs: dict[str, Any] = {}
+    faces: dict[str, Any] = {}
+    links: dict[str, Any] = {}
     for place in range(ITERATION + HOLDOUT):
         number = f"{(137 * place + 101) % 900 + 100}"
         scene = draw_runners([number], seed=place, size=(200, 300))

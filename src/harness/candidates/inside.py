@@ -15,6 +15,7 @@ import resource
 import signal
 import stat
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -23,9 +24,10 @@ ALL_NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLO
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 MS_REC, MS_PRIVATE, MNT_DETACH = 16384, 1 << 18, 2
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
-#: `mount_setattr` has one number everywhere; `pivot_root` and `capset` have not.
+#: `mount_setattr` has one number everywhere; others have not.
 SYS_MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+SYS_KEYCTL, KEYCTL_JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
 #: Who the candidate is inside.
 UID = 1000
 DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -33,7 +35,7 @@ DEVICES = ("null", "zero", "full", "random", "urandom")
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The system does not give what a sandbox is made of."""
 
 
@@ -43,7 +45,7 @@ class _Attributes(ctypes.Structure):
 
 def _call(what: str, code: int) -> None:
     if code != 0:
-        raise Refused(f"{what}: {os.strerror(ctypes.get_errno())}")
+        raise RefusedError(f"{what}: {os.strerror(ctypes.get_errno())}")
 
 
 def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
@@ -52,9 +54,9 @@ def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> N
 
 
 def main() -> int:
+    """Do what the plan says."""
     plan = json.load(sys.stdin)
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # where the machine runs out of memory, the candidate is ended first
+    Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, the candidate is ended first
     report = os.fdopen(plan["report"], "wb", buffering=0)
     try:
         if not plan["protected"]:
@@ -65,7 +67,7 @@ def main() -> int:
             _first_process(plan, report)
         _tell(report, {"init": init})
         return os.waitstatus_to_exitcode(os.waitpid(init, 0)[1])
-    except Refused as error:
+    except RefusedError as error:
         _tell(report, {"refused": str(error)})
         return 1
 
@@ -86,14 +88,13 @@ def _enter_namespaces(outer: int | None) -> None:
     _call("new namespaces", libc.unshare(ALL_NAMESPACES))
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if outer is None:
-        with open("/proc/self/setgroups", "w") as file:
-            file.write("deny")
+        Path("/proc/self/setgroups").write_text("deny")
         failed = _write_maps(os.getpid(), f"{UID} {uid} 1\n", f"{UID} {gid} 1\n")
     else:
         os.close(go)
         failed = os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1])
     if failed:
-        raise Refused(f"map of users: {os.strerror(failed)}")
+        raise RefusedError(f"map of users: {os.strerror(failed)}")
 
 
 def _write_maps(process: int, users: str, groups: str) -> int:
@@ -116,7 +117,7 @@ def _first_process(plan: dict[str, Any], report: Any) -> NoReturn:
             signal.signal(number, signal.SIG_DFL)  # which process 1 does not get from inside
         libc.sethostname(b"judge", 5)
         _build_world(plan)
-    except (Refused, OSError) as error:
+    except (RefusedError, OSError) as error:
         _tell(report, {"refused": str(error)})
         os._exit(1)
     try:
@@ -131,23 +132,20 @@ def _build_world(plan: dict[str, Any]) -> None:
     _call("private mounts", libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None))
     _mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=20000,mode=755")
     for path in ("proc", "dev", "tmp", "out", "old"):
-        os.mkdir(f"{root}/{path}")
+        Path(root, path).mkdir()
     _mount("tmpfs", f"{root}/dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "size=64k,nr_inodes=64,mode=755")
-    os.mkdir(f"{root}/dev/shm")
+    Path(root, "dev/shm").mkdir()
     room = f"size={plan['room']},nr_inodes=100000,mode=1777"
     for path, options in (("dev/shm", room), ("tmp", room), ("out", f"size={plan['output']},nr_inodes=1000,mode=1777")):
         _mount("tmpfs", f"{root}/{path}", "tmpfs", MS_NOSUID | MS_NODEV, options)
     for name in DEVICES:
         _bind(f"/dev/{name}", f"{root}/dev/{name}")
     for name, text in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
-        os.symlink(text, f"{root}/dev/{name}")
+        Path(root, "dev", name).symlink_to(text)
     for path, text in plan["links"]:
-        os.makedirs(os.path.dirname(f"{root}{path}"), exist_ok=True)
-        os.symlink(text, f"{root}{path}")
+        _place(f"{root}{path}").symlink_to(text)
     for path, text in plan["files"]:
-        os.makedirs(os.path.dirname(f"{root}{path}"), exist_ok=True)
-        with open(f"{root}{path}", "w") as file:
-            file.write(text)
+        _place(f"{root}{path}").write_text(text)
     for source, target in plan["binds"]:
         _bind(source, f"{root}{target}")
         _make_read_only(f"{root}{target}")
@@ -155,24 +153,28 @@ def _build_world(plan: dict[str, Any]) -> None:
         _hide(f"{root}{path}")
     _mount("proc", f"{root}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     # Whoever can make a user namespace can mount a tmpfs of any size in it, beyond every limit on memory.
-    with open(f"{root}/proc/sys/user/max_user_namespaces", "w") as file:
-        file.write("0")
+    Path(root, "proc/sys/user/max_user_namespaces").write_text("0")
     number = SYS_PIVOT_ROOT.get(os.uname().machine)
     if number is None:
-        raise Refused(f"pivot_root: no number known for {os.uname().machine}")
+        raise RefusedError(f"pivot_root: no number known for {os.uname().machine}")
     _call("pivot_root", libc.syscall(ctypes.c_long(number), root.encode(), f"{root}/old".encode()))
     os.chdir("/")
     _call("umount of the old root", libc.umount2(b"/old", MNT_DETACH))
-    os.rmdir("/old")
+    Path("/old").rmdir()
     _mount("none", "/", "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
+def _place(path: str) -> Path:
+    """A path whose folder is there."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return Path(path)
+
+
 def _bind(source: str, target: str) -> None:
-    if os.path.isdir(source):
-        os.makedirs(target, exist_ok=True)
+    if Path(source).is_dir():
+        Path(target).mkdir(parents=True, exist_ok=True)
     else:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        open(target, "a").close()
+        _place(target).touch()
     # A folder with mounts below it, which a user namespace may not leave out, comes with them.
     if libc.mount(source.encode(), target.encode(), None, ctypes.c_ulong(MS_BIND), None) != 0:
         _mount(source, target, "", MS_BIND | MS_REC)
@@ -180,9 +182,9 @@ def _bind(source: str, target: str) -> None:
 
 def _hide(path: str) -> None:
     """Something below a folder that is bound, covered by nothing."""
-    if os.path.isdir(path):
+    if Path(path).is_dir():
         _mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, "size=4k,nr_inodes=2,mode=555")
-    elif os.path.exists(path):
+    elif Path(path).exists():
         _mount("/dev/null", path, "", MS_BIND)
 
 
@@ -267,13 +269,15 @@ def _become_candidate(plan: dict[str, Any]) -> NoReturn:
         os.umask(0o022)
         os.chdir(plan["folder"])
         os.execvpe(plan["command"][0], plan["command"], plan["environment"])
-    except (OSError, ValueError, Refused) as error:
+    except (OSError, ValueError, RefusedError) as error:
         os.write(2, f"{plan['command'][0]}: cannot be started: {error}\n".encode())
     finally:  # whatever happens, no second copy of process 1 goes on from here
         os._exit(127)
 
 
 def _drop_privileges(was_root: bool) -> None:
+    keyring = SYS_KEYCTL[os.uname().machine]  # one of its own: the caller's session may have keys
+    libc.syscall(ctypes.c_long(keyring), ctypes.c_int(KEYCTL_JOIN_SESSION_KEYRING), None)
     for capability in range(64):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     if was_root:

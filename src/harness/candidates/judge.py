@@ -159,7 +159,7 @@ class _Judge:
             base=base.commit,
             answer=Answer.CANNOT_TELL,
             reason="",
-            hypothesis=self.entry.hypothesis,
+            hypothesis=self.entry.hypothesis.encode(errors="backslashreplace").decode(),
             split=self.setting.split,
             protected=self.entry.protected,
             limit=ended.limit,
@@ -246,17 +246,13 @@ class _Judge:
         """All that an answer depends on."""
         contest, entry = self.contest, self.entry
         installed = sorted({f"{each.name}=={each.version}" for each in distributions()})
-        python = [sys.version, platform.machine(), installed]
-        parts: list[Any] = [
-            tree.digest,
-            base,
-            contest.definition,
-            contest.command,
-            contest.rules.model_dump(mode="json"),
-        ]
-        own = _own_digest()
-        parts += [self.setting.digest, self.setting.split, python, entry.protected, own, has_harness(tree.folder)]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        parts = {
+            "trees": [tree.digest, base, has_harness(tree.folder)],
+            "terms": [contest.definition, contest.command, contest.rules.model_dump(mode="json"), entry.protected],
+            "data": [self.setting.digest, self.setting.split],
+            "code": [sys.version, platform.machine(), installed, _own_digest()],
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _own_digest() -> str:

@@ -1,4 +1,4 @@
-"""The second process of a judge: it has none of the candidate's code, reads two files of predictions, and compares them.
+"""The second process of a judge: it has none of the candidate's code, and compares two files of predictions.
 
 It is started as `python -I` with the place of the harness that judges. What it is asked comes as JSON on standard
 input. It prints one line when the base is scored, so that whatever goes wrong after it is about the candidate's file,
@@ -222,7 +222,7 @@ def _spec(question: Question, file: str) -> RunSpec:
     config = compose(question.overrides)
     if question.holdout:
         config = vary(config, {"references.split": "holdout"})
-    return build(config, (), PredictionsFile.of(Path(file)))
+    return build(config, (), replace(PredictionsFile.of(Path(file)), seconds=False))
 
 
 def _scored(question: Question, file: str) -> BenchmarkRun:

@@ -18,6 +18,8 @@ from harness.base.errors import ConfigError, HarnessError
 from harness.base.texts import one_line
 
 _MOST_FILES, _MOST_BYTES = 100_000, 2 << 30
+#: How long git may take for one answer, in seconds.
+_PATIENCE = 300
 #: So much of a difference is kept.
 MOST_DIFF = 200_000
 _SETTINGS = (
@@ -88,15 +90,15 @@ class Repository:
         names = self._git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", ":/")
         paths = sorted({os.fsdecode(name) for name in names.split(b"\0") if name})
         places = [path for path in paths if not (self.top / path).is_dir() or (self.top / path).is_symlink()]
-        left_out = tuple(path for path in paths if path not in set(places))
+        left_out = tuple(one_line(path) for path in paths if path not in set(places))
         found = (_on_disk(self.top, path) for path in places)
         digest = _lay_out((file for file in found if file is not None), folder)
-        return Tree(folder, digest, "", f"{self.top.name} as it is on disk", left_out)
+        return Tree(folder, digest, "", one_line(f"{self.top.name} as it is on disk"), left_out)
 
     def _committed(self, commit: str) -> tuple[Iterator[_File], tuple[str, ...]]:
         listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
         entries = [found.groups() for line in listed if (found := _ENTRY.fullmatch(line))]
-        modules = tuple(os.fsdecode(path) for mode, _, _, path in entries if mode.decode() == _SUBMODULE)
+        modules = tuple(one_line(os.fsdecode(path)) for mode, _, _, path in entries if mode.decode() == _SUBMODULE)
         blobs = [(mode.decode(), name, os.fsdecode(path)) for mode, kind, name, path in entries if kind == b"blob"]
         return self._contents(blobs), modules
 
@@ -123,9 +125,13 @@ def run_git(folder: Path, *words: str, given: bytes = b"", accepted: Sequence[in
     environment |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     command = ["git", "--no-pager", *settings, *words]
     try:
-        done = subprocess.run(command, cwd=folder, input=given, capture_output=True, env=environment, check=False)
+        done = subprocess.run(
+            command, cwd=folder, input=given, capture_output=True, env=environment, check=False, timeout=_PATIENCE
+        )
     except OSError as error:
         raise HarnessError(f"git cannot be started in {folder}: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(f"git {words[0]}: no end within {_PATIENCE} seconds") from error
     if done.returncode not in accepted:
         raise HarnessError(f"git {words[0]}: {one_line(done.stderr.decode(errors='replace').strip()) or 'failed'}")
     return done.stdout
@@ -145,7 +151,7 @@ def _on_disk(top: Path, path: str) -> _File | None:
     place = top / path
     try:
         if place.is_symlink():
-            return _File(path, _LINK, os.fsencode(os.readlink(place)))
+            return _File(path, _LINK, os.fsencode(place.readlink()))
         handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return None

@@ -28,9 +28,9 @@ def family(root: int) -> list[int]:
     """The processes that have come from one, itself included. Those whose parent has ended belong to process 1 of their
     sandbox, which is one of them."""
     children: dict[int, list[int]] = {}
-    for entry in os.listdir(_PROC):
-        if entry.isdigit() and (parent := _parent(int(entry))) is not None:
-            children.setdefault(parent, []).append(int(entry))
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit() and (parent := _parent(int(entry.name))) is not None:
+            children.setdefault(parent, []).append(int(entry.name))
     found, ahead = [], [root]
     while ahead:
         found.append(ahead.pop())
@@ -101,9 +101,9 @@ def _unnamed_files(processes: Iterable[int]) -> int:
     for process in processes:
         folder = _PROC / str(process) / "fd"
         try:
-            for name in os.listdir(folder):
-                if os.readlink(folder / name).startswith("/memfd:"):
-                    about = os.stat(folder / name)
+            for file in folder.iterdir():
+                if str(file.readlink()).startswith("/memfd:"):
+                    about = file.stat()
                     sizes[about.st_ino] = about.st_blocks * 512
         except OSError:
             continue  # it has ended meanwhile, or has closed the file
