@@ -1,4 +1,4 @@
-"""Runs under hard conditions, drawn from a seed: `scripts/soak kills|disks|large|server [--size N] [--seed S]`.
+"""Runs under hard conditions, drawn from a seed: `scripts/soak kills|disks|large|server|keeps [--size N] [--seed S]`.
 
 The exit code is 1 where something did not hold; each is told.
 """
@@ -37,6 +37,12 @@ def _large(folder: Path, size: int, seed: int) -> list[str]:
     return soak_large(folder, size, seed)
 
 
+def _keeps(folder: Path, size: int, seed: int) -> list[str]:
+    from bench.soak.keeps import soak_keeps
+
+    return soak_keeps(folder, size, seed)
+
+
 #: An outage of up to so many seconds is a slice for the tests: its runs have no pipeline.
 _SLICE_SECONDS = 10
 #: Each with what its size counts, and the size of a whole soak.
@@ -45,6 +51,7 @@ SOAKS: dict[str, tuple[Callable[[Path, int, int], list[str]], str, int]] = {
     "disks": (_disks, "rounds of every scenario", 5),
     "large": (_large, "photos of one run", 100_000),
     "server": (_server, "seconds without an MLflow server", 60),
+    "keeps": (_keeps, "bases that twenty candidates each are judged beside", 1000),
 }
 
 

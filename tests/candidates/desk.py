@@ -84,13 +84,33 @@ class Faces:
         return ()
 '''
 
+#: A candidate that needs no harness: it reads photos and writes lines by itself.
+SCRIPT = """
+import json, sys
+from pathlib import Path
+
+import cv2
+
+HARD = 500
+
+with open(sys.argv[2], "w") as file:
+    for path in sorted(Path(sys.argv[1]).iterdir()):
+        image = cv2.imread(str(path))
+        number = "".join(str(round(int(image[4, 4 + 8 * place, 0]) / 25)) for place in range(3))
+        bib = {"x": 0.275, "y": 0.42, "w": 0.45, "h": 0.22, "score": 0.9}
+        bib["number"] = number if int(number) < HARD else None
+        file.write(json.dumps({"sha256": path.stem, "bibs": [bib]}) + "\\n")
+"""
+
 BASE: Mapping[str, str] = {
+    "predict.py": SCRIPT,
     "my_reader.py": READER,
     "my_faces.py": FACES,
     "conf/bib/mine.yaml": "_target_: my_reader.Reader\nhard: 500\n",
     "conf/face/mine.yaml": "_target_: my_faces.Faces\n",
     ".gitignore": "data/\nmlruns/\nexperiments/\n.venv/\n",
 }
+COMMAND = ["python", "predict.py", "{photos}", "{out}"]
 PIPELINE = ("bib=mine", "face=mine", "link=geometric", "identity=off", "preset=fast")
 
 
@@ -101,26 +121,30 @@ class Desk:
     folder: Path
     data: Path
 
-    def git(self, *words: str) -> str:
-        settings = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
-        done = subprocess.run(["git", *settings, *words], cwd=self.folder, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
+    @property
+    def workshop(self) -> Path:
+        """The worktree that candidates are made in, so that the person's own folder stays as it is."""
+        return self.folder.parent / f"{self.folder.name}-workshop"
 
-    def commit(self, files: Mapping[str, str | None], on: str = "main") -> str:
-        """A commit on top of another one, on no branch; the folder stays as it is."""
-        self.git("checkout", "--quiet", "--detach", on)
+    def git(self, *words: str, folder: Path | None = None) -> str:
+        settings = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+        command, place = ["git", *settings, *words], folder or self.folder
+        return subprocess.run(command, cwd=place, capture_output=True, text=True, check=True).stdout.strip()
+
+    def commit(self, files: Mapping[str, str], on: str = "main") -> str:
+        """A commit on top of another one, on no branch."""
+        self.git("checkout", "--quiet", "--force", "--detach", on, folder=self.workshop)
         for name, text in files.items():
-            path = self.folder / name
-            if text is None:
-                path.unlink()
-                continue
+            path = self.workshop / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        self.git("add", "--all", "--force", *files)
-        self.git("commit", "--quiet", "--allow-empty", "--message", "a candidate")
-        made = self.git("rev-parse", "HEAD")
-        self.git("checkout", "--quiet", "main")
-        return made
+        return self.commit_all()
+
+    def commit_all(self) -> str:
+        """Whatever lies in the workshop, as a commit."""
+        self.git("add", "--all", "--force", folder=self.workshop)
+        self.git("commit", "--quiet", "--allow-empty", "--message", "a candidate", folder=self.workshop)
+        return self.git("rev-parse", "HEAD", folder=self.workshop)
 
     def experiment(self, name: str = "readers", **changes: Any) -> Path:
         """Write an experiment file: photos of the set, judged by the numbers that are read."""
@@ -153,7 +177,9 @@ def make_desk(folder: Path) -> Desk:
         (folder / name).write_text(text)
     desk.git("add", "--all")
     desk.git("commit", "--quiet", "--message", "the base")
+    desk.git("worktree", "add", "--quiet", "--detach", str(desk.workshop))
     desk.experiment()
+    desk.experiment("scripts", judge={"command": COMMAND, "seconds": 20, "memory_gb": 1, "processes": 64})
     return desk
 
 

@@ -1,4 +1,4 @@
-"""What a candidate can see and use: real processes in a real sandbox, each trying to get out of it or beyond a limit."""
+"""What a candidate can see and use: real processes in a real sandbox, which try to get out of it or beyond a limit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +33,7 @@ SEARCH = """
 import json, os
 handles = [f for f in os.listdir("/proc/self/fd") if int(f) > 2]
 found = [f for f in handles if os.path.exists("/proc/self/fd/" + f)]
-seen, skipped = 0, ("/proc/sys", "/usr", "/lib")
+seen, skipped = 0, ("/proc/sys", "/usr", "/lib", *PACKAGES)
 processes = [p for p in os.listdir("/proc") if p.isdigit()]
 for top in ["/", *(f"/proc/{p}/{way}" for p in processes for way in ("root", "cwd", "fd"))]:
     for folder, folders, files in os.walk(top):
@@ -237,17 +238,22 @@ class TestWhatItSees:
         assert ended.seconds > 0
 
     def test_nothing_else_of_the_disk(self, box: Path) -> None:
-        """It walks everything that it can reach, through /proc as well, and looks for the secret in what it can read."""
+        """It walks all that it can reach, through /proc as well, and looks for the secret. It finds the one in its own
+        tree, so that it does know how to look."""
+        (box / "tree" / "control").write_text(SECRET)
         inherited = os.open(box / "set" / "bib_ground_truth.json", os.O_RDONLY)
         os.set_inheritable(inherited, True)
         places = [str(box / "set"), str(Path.cwd() / ".git"), str(Path.cwd() / "tests")]
+        packages = sysconfig.get_path("purelib"), sysconfig.get_path("stdlib")
         try:
-            ended = run(box, f"PLACES, SECRET = {places!r}, {SECRET!r}[::-1]\n{SEARCH}", PATIENT)
+            known = f"PLACES, SECRET, PACKAGES = {places!r}, {SECRET[::-1]!r}, {packages!r}"
+            ended = run(box, f"{known}\n{SEARCH}", PATIENT)
         finally:
             os.close(inherited)
         found, seen = json.loads(ended.content or b"[null, 0]")
-        assert found == [], told(ended)
-        assert seen > 100  # it did look
+        assert found, told(ended)
+        assert {Path(path).name for path in found} == {"control"}
+        assert seen > 100
 
     def test_nothing_of_process_1_or_of_the_callers_environment(
         self, box: Path, monkeypatch: pytest.MonkeyPatch

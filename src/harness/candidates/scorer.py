@@ -13,6 +13,7 @@ import resource
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,9 @@ def _compared(question: Question) -> Scored:
         return Scored("", "", bad=str(error).replace(question.candidate, "predictions"))
     if not candidate.complete:
         return Scored(str(Verdict.INCOMPLETE), "", (candidate.shortfall, *candidate.failures[:5]))
-    return compare_runs(question, gate_with(question, _spec(question, question.base).gate), candidate, base)
+    return compare_runs(
+        question, gate_with(question, instantiate(_config(question.overrides, False), "gate")), candidate, base
+    )
 
 
 def compare_runs(question: Question, gate: Gate, candidate: BenchmarkRun, base: BenchmarkRun) -> Scored:
@@ -219,10 +222,15 @@ def gate_with(question: Question, gate: Gate) -> Gate:
 
 
 def _spec(question: Question, file: str) -> RunSpec:
-    config = compose(question.overrides)
-    if question.holdout:
-        config = vary(config, {"references.split": "holdout"})
+    config = _config(question.overrides, question.holdout)
     return build(config, (), replace(PredictionsFile.of(Path(file)), seconds=False))
+
+
+@cache
+def _config(overrides: tuple[str, ...], holdout: bool) -> Any:
+    """Composed once, for both files."""
+    config = compose(overrides)
+    return vary(config, {"references.split": str(Split.HOLDOUT)}) if holdout else config
 
 
 def _scored(question: Question, file: str) -> BenchmarkRun:

@@ -108,7 +108,7 @@ class Tries:
                 data = orjson.loads(line)
                 previous = data.pop("previous")
                 found.append(TypeAdapter(Try).validate_python(data))
-            except (orjson.JSONDecodeError, KeyError, AttributeError) as error:
+            except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError) as error:
                 raise ConflictError(f"{where}: no line of this ledger: {error}; it was changed") from error
             except ValidationError as error:
                 raise ConflictError(f"{where}: {first_error(error)}; the ledger was changed") from error
