@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from tests.benchmark_runs import benchmark_run, gate
 
 from harness.candidates.deciding import decide
 from harness.candidates.scorer import Question, Scored, Sides, compare_runs, gate_with
 from harness.candidates.tries import Answer
 from harness.runs.archive import BenchmarkRun
-from tests.benchmark_runs import benchmark_run, gate
 
 METRIC = "number/f1"
 #: 5 % and what a simulation of so many bases may find beyond it: 3.5 standard errors.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from bench.soak.keeps import METRIC, _answer, _run, _sides, false_keeps
+
 from harness.candidates.scorer import Question, compare_runs, gate_with
 from harness.candidates.tries import Answer
 from tests.benchmark_runs import gate

@@ -39,5 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
     done, failed = predict_folder(build_pipeline(config), arguments.folder, arguments.out, cache)
     print(f"{counted(done, 'photo')} predicted: {arguments.out}")
     if failed:
-        raise IncompleteError(f"{counted(len(failed), 'photo')} failed and have no line:\n{listing(failed)}")
+        has = "has" if len(failed) == 1 else "have"
+        raise IncompleteError(f"{counted(len(failed), 'photo')} failed and {has} no line:\n{listing(failed)}")
     return 0
