@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from tests.benchmark_runs import benchmark_run, gate
 
 from harness.candidates.deciding import decide
@@ -18,6 +19,7 @@ from harness.candidates.tries import Answer
 from harness.runs.archive import BenchmarkRun
 
 METRIC = "number/f1"
+Bools = NDArray[np.bool_]
 #: 5 % and what a simulation of so many bases may find beyond it: 3.5 standard errors.
 _LEVEL, _ERRORS = 0.05, 3.5
 
@@ -52,8 +54,10 @@ def false_keeps(bases: int, tries: int, seed: int, photos: int = 60, rate: float
     return Kept(bases, any_kept, best_kept)
 
 
-def _judged(base: np.ndarray, drawn: list[np.ndarray], only_last: bool = False) -> list[Answer]:
-    baseline, before, answers = _run(base), [], []
+def _judged(base: Bools, drawn: list[Bools], only_last: bool = False) -> list[Answer]:
+    baseline = _run(base)
+    before: list[Sides] = []
+    answers: list[Answer] = []
     for place, found in enumerate(drawn):
         sides = _sides(found)
         if not only_last or place == len(drawn) - 1:
@@ -68,12 +72,12 @@ def _answer(base: BenchmarkRun, candidate: BenchmarkRun, before: tuple[tuple[Sid
     return decide(METRIC, scored, [])[0]
 
 
-def _run(found: np.ndarray) -> BenchmarkRun:
+def _run(found: Bools) -> BenchmarkRun:
     numbers = [(int(each), 0, int(not each)) for each in found]
     return benchmark_run([(1, 0, 0)] * len(found), numbers)
 
 
-def _sides(found: np.ndarray) -> Sides:
+def _sides(found: Bools) -> Sides:
     """As the scorecard of numbers has them: what is found, and what is found or half of what is missed."""
     return found.astype(int).tolist(), [1 if each else 0.5 for each in found]
 

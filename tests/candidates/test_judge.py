@@ -43,6 +43,13 @@ except ImportError:
     pass
 """
 
+#: What Python, pytest and virtual environments run or read by their names alone.
+CUSTOMIZED = {
+    **dict.fromkeys(["sitecustomize.py", "usercustomize.py", "conftest.py", ".pythonstartup"], PATCH),
+    "x.pth": "import nothing\n",
+    "pyvenv.cfg": "home = /x\n",
+}
+
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
@@ -56,10 +63,10 @@ def better(desk: Desk) -> Try:
     return judge_try(desk.folder / "experiments/readers.yaml", entry, desk.folder)[0]
 
 
-def script(desk: Desk, text: str, files: dict[str, str] | None = None, **entry: str) -> Try:
+def script(desk: Desk, text: str, files: dict[str, str] | None = None) -> Try:
     """Judge a candidate that is a script."""
     commit = desk.commit({"predict.py": text, **(files or {})})
-    return judge_try(desk.folder / "experiments/scripts.yaml", Entry(commit, **entry), desk.folder)[0]
+    return judge_try(desk.folder / "experiments/scripts.yaml", Entry(commit), desk.folder)[0]
 
 
 class TestAnswers:
@@ -140,10 +147,10 @@ class TestTampering:
     @pytest.mark.parametrize(
         "files",
         [
-            pytest.param(LENIENT, id="gate, scoring, labels and experiment in its tree"),
-            pytest.param(dict.fromkeys(["sitecustomize.py", "usercustomize.py", "conftest.py"], PATCH), id="customize"),
+            pytest.param(
+                {**LENIENT, **CUSTOMIZED}, id="gate, scoring, labels, experiment; code at the start of Python"
+            ),
             pytest.param({"harness/__init__.py": PATCH, "numpy/__init__.py": PATCH + "import nothing"}, id="namesakes"),
-            pytest.param({"x.pth": "import nothing\n", ".pythonstartup": PATCH, "pyvenv.cfg": "home = /x\n"}, id="pth"),
         ],
     )
     def test_it_changes_nothing(self, desk: Desk, files: dict[str, str]) -> None:
