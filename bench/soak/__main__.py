@@ -1,4 +1,4 @@
-"""Runs under hard conditions, drawn from a seed: `scripts/soak kills|disks|large|server|keeps [--size N] [--seed S]`.
+"""Runs under hard conditions, drawn from a seed: `scripts/soak agents|keeps|kills|disks|large|server [--size N]`.
 
 The exit code is 1 where something did not hold; each is told.
 """
@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 
@@ -43,10 +44,17 @@ def _keeps(folder: Path, size: int, seed: int) -> list[str]:
     return soak_keeps(folder, size, seed)
 
 
+def _agents(folder: Path, size: int, seed: int, photos: Path | None = None) -> list[str]:
+    from bench.soak.agents import references, soak_agents
+
+    return soak_agents(folder, size, seed, references(folder.parent, photos))
+
+
 #: An outage of up to so many seconds is a slice for the tests: its runs have no pipeline.
 _SLICE_SECONDS = 10
 #: Each with what its size counts, and the size of a whole soak.
 SOAKS: dict[str, tuple[Callable[[Path, int, int], list[str]], str, int]] = {
+    "agents": (_agents, "trials of a study that an agent drives", 30),
     "kills": (_kills, "kills by each of SIGKILL and SIGTERM", 50),
     "disks": (_disks, "rounds of every scenario", 5),
     "large": (_large, "photos of one run", 100_000),
@@ -61,9 +69,12 @@ def main() -> int:
     parser.add_argument("soak", choices=sorted(SOAKS), help="; ".join(f"{k}: {v[1]}" for k, v in SOAKS.items()))
     parser.add_argument("--size", type=int, metavar="N", help="how much of it (default: a whole soak)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--photos", type=Path, metavar="DIR", help="agents: a folder of RBNR (default: the sample)")
     arguments = parser.parse_args()
     soak, _, whole = SOAKS[arguments.soak]
     started = time.monotonic()
+    if arguments.soak == "agents":
+        soak = partial(_agents, photos=arguments.photos)
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         wrong = soak(Path(name) / "desk", arguments.size or whole, arguments.seed)
     for text in wrong:

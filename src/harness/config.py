@@ -172,6 +172,17 @@ def value_at(config: DictConfig, key: str) -> Any:
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
+def written_at(config: DictConfig, key: str) -> Any:
+    """What a composed config says under a dotted key, as it is written: `${bib_format}` stays `${bib_format}`, and
+    nothing is looked up in the environment. None where there is no such key."""
+    found: Any = OmegaConf.to_container(config, resolve=False)
+    for part in key.split("."):
+        if not isinstance(found, dict):
+            return None
+        found = found.get(part)
+    return found
+
+
 def build(config: DictConfig, overrides: Sequence[str] = (), file: PredictionsFile | None = None) -> RunSpec:
     """Check a composed config and turn it into a RunSpec. `overrides` are those the user typed, for the run's name.
     With a `file` of predictions no pipeline is run, and the run has no part of its config."""

@@ -9,6 +9,7 @@ import pytest
 
 from harness.runs.comparison import compare
 from harness.search import inspection
+from harness.search.failures import missed_words
 from harness.types import DroppedText
 from tests.benchmark_runs import gate
 from tests.report.reports import NOTHING, RIGHT, evaluation_of, run_of
@@ -17,18 +18,18 @@ SEEN = DroppedText(x=0.4, y=0.5, w=0.1, h=0.1, text="4I7", rule="min_char_score"
 WHY = '417: dropped by min_char_score 0.46 < 0.5, read "4I7"'
 
 
-def test_each_missed_number_is_explained_and_so_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_missed_number_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_of(evaluation_of([NOTHING, RIGHT, replace(NOTHING, dropped=(SEEN,))], traced=True))
-    monkeypatch.setattr(inspection, "load_visible", lambda *_: run)
+    monkeypatch.setattr(inspection, "run_of", lambda *_: run)
     monkeypatch.setattr(inspection, "comparison", lambda *_: inspection._compared(compare(gate(), run, run)))
-    text = inspection.explanation(cast(Any, None), "run")
+    text = inspection.explanation(cast(Any, None), 0)
     assert f"\n\nMissed numbers\nphoto-0.jpg: 417: not seen\nphoto-2.jpg: {WHY}\n\n" in text
-    assert [inspection._failure(run, item).missed for item in run.photos] == [["417: not seen"], [], [WHY]]
+    assert [missed_words(item) for item in run.photos] == [["417: not seen"], [], [WHY]]
 
 
 def test_a_long_list_of_missed_numbers_is_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_of(evaluation_of([NOTHING] * 3))
-    monkeypatch.setattr(inspection, "load_visible", lambda *_: run)
+    monkeypatch.setattr(inspection, "run_of", lambda *_: run)
     monkeypatch.setattr(inspection, "comparison", lambda *_: inspection._compared(compare(gate(), run, run)))
     monkeypatch.setattr(inspection, "MOST_MISSED", 2)
-    assert "... and 1 more" in inspection.explanation(cast(Any, None), "run")
+    assert "... and 1 more" in inspection.explanation(cast(Any, None), 0)

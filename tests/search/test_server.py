@@ -2,143 +2,368 @@
 
 from __future__ import annotations
 
+import json
 import os
-import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters
-from mcp.types import CallToolResult
+import yaml
+from bench.soak.agents import Agent, agent_at, soak_agents
+from mcp.shared.exceptions import MCPError
+from mcp.types import ImageContent
 
+from harness.base.conf import conf_dir
+from harness.base.errors import ConflictError
 from harness.evaluate import evaluate
+from harness.references.flags import FILE as FLAGS
+from harness.references.flags import read_flags
 from harness.search import verbs
+from harness.search.proposal import FILE as PRESET
 from harness.search.searchable import trial_spec
 from harness.tracking.finding import list_runs
 from harness.tracking.store import LocalStore
+from tests.conftest import QUICK
 from tests.search.conftest import WriteExperiment, digest_of
 
 pytestmark = pytest.mark.slow
 
-Call = Callable[..., Awaitable[Any]]
 HYPOTHESIS = "bibs that hang low are out of reach"
+#: Lanes end soon after a test.
+LANES = {"HARNESS_LANE_SECONDS": "15"}
 
 
-def with_agent(desk: Path, script: Callable[[Client], Awaitable[None]]) -> None:
+def with_agent(desk: Path, script: Callable[[Agent], Awaitable[None]], **environment: str) -> Agent:
     """Run a script against a server that works on the desk."""
-    parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "harness", "mcp"], cwd=desk, env={**os.environ}
-    )
+    kept: list[Agent] = []
 
     async def main() -> None:
-        async with Client(parameters) as client:
-            await script(client)
+        async with agent_at(desk, "agent", {**LANES, **environment}, "low_bibs") as (agent, _):
+            kept.append(agent)
+            await script(agent)
 
     anyio.run(main)
-
-
-async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """Call a tool that must answer."""
-    result = await client.call_tool(tool, {"study": "low_bibs", **arguments})
-    assert isinstance(result, CallToolResult)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return dict(result.structured_content)
-
-
-async def refused(client: Client, tool: str, **arguments: Any) -> str:
-    """Call a tool that must refuse; gives its words."""
-    result = await client.call_tool(tool, {"study": "low_bibs", **arguments})
-    assert isinstance(result, CallToolResult)
-    assert result.is_error, result.structured_content
-    return " ".join(getattr(part, "text", "") for part in result.content)
+    (desk / ".agent.pid").unlink()
+    return kept[0]
 
 
 def test_an_agent_drives_a_whole_search_and_hits_the_budget(write_experiment: WriteExperiment, desk: Path) -> None:
     write_experiment(budget={"trials": 4, "minutes": 10})
 
-    async def script(client: Client) -> None:
-        space = await ask(client, "describe_space")
+    async def script(agent: Agent) -> None:
+        space = await agent.ask("describe_space")
         assert [item["key"] for item in space["parameters"]] == ["link.max_drop"]
-        assert "has not been begun: harness search" in await refused(client, "get_baseline")
-        asked = await ask(client, "ask")
-        baseline = await ask(client, "get_baseline")
+        assert "below its wearer's face" in space["parameters"][0]["meaning"]
+        assert (space["budget"]["begun"], space["budget"]["trials_left"]) == (False, 4)
+        assert "has not been begun" in await agent.refused("get_baseline")
+        begun = await agent.ask("begin_study")
+        assert begun["photos"] == 8
+        asked = await agent.ask("ask")
+        baseline = await agent.ask("get_baseline")
         assert baseline["base"]["metrics"]["link/f1"] < 0.6
         assert baseline["pinned"] is None
-        failures = await client.call_tool(
-            "list_failures", {"study": "low_bibs", "run_id": baseline["base"]["run_id"], "limit": 2}
-        )
-        assert isinstance(failures, CallToolResult)
-        assert [part.type for part in failures.content] == ["text", "image", "image"]
-        assert failures.structured_content is not None
-        assert failures.structured_content["failures"][0]["counts"] == {"link": "1 missed, 0 invented"}
 
         mine = 2.5 if asked["params"] != {"link.max_drop": 2.5} else 3.0
-        tried = await ask(client, "run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": mine})
+        tried = await agent.ask("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": mine})
         assert (tried["state"], tried["values"], tried["proposed_by"]) == ("complete", {"link/f1": 1.0}, "agent")
-        again = await ask(client, "run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": mine})
-        assert (again["duplicate_of"], again["run_id"]) == (tried["trial"], tried["run_id"])
-        await ask(client, "run_trial", hypothesis=HYPOTHESIS, trial=asked["trial"])
+        again = await agent.ask("run_trial", hypothesis=f"{HYPOTHESIS}, again", params={"link.max_drop": mine})
+        assert again["duplicate_of"] == tried["trial"]
+        await agent.ask("run_trial", hypothesis=HYPOTHESIS, trial=asked["trial"])
 
-        compared = await ask(client, "compare_runs", candidate=tried["run_id"])
+        compared = await agent.ask("compare_trials", trial=tried["trial"])
         assert compared["verdict"] == "IMPROVED"
         assert compared["config"] == {"link.max_drop": ["1.7", str(mine)]}
         assert len(compared["photos"]) == 5
-        assert "1 link found" in (await ask(client, "explain_run", run_id=tried["run_id"]))["text"]
-        assert (await ask(client, "get_run", run_id=tried["run_id"]))["note"] == HYPOTHESIS
+        assert "1 link found" in (await agent.ask("explain_trial", trial=tried["trial"]))["text"]
+        assert (await agent.ask("get_trial", trial=tried["trial"]))["hypothesis"] == HYPOTHESIS
 
-        started = await ask(client, "start_search", workers=1)
-        assert started["budget"]["trials_left"] == 2
-        for _ in range(240):
-            budget = await ask(client, "budget_status")
-            if budget["closed_because"] and not budget["trials_under_way"]:
-                break
-            await anyio.sleep(0.5)
-        assert budget["closed_because"] == "the budget of 4 trials is spent"
-        words = await refused(client, "run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 9.9})
+        assert (await agent.ask("budget_status"))["trials_left"] == 2
+        searched = await agent.ask("start_search")
+        assert searched["budget"]["closed_because"] == "the budget of 4 trials is spent"
+        words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 9.9})
         assert "9.9 is not one of 1.6, 2.0, 2.5, 3.0, 4.0" in words
-        tried_points = (await ask(client, "leaderboard", limit=100))["trials"]
+        tried_points = (await agent.ask("leaderboard", limit=100))["trials"]
         left = {1.6, 2.0, 2.5, 3.0, 4.0} - {item["params"]["link.max_drop"] for item in tried_points}
         for value in left:
-            words = await refused(client, "run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": value})
-            assert "the budget of 4 trials is spent. Call leaderboard" in words
-        assert "the budget of 4 trials is spent" in await refused(client, "ask")
-        assert "the budget of 4 trials is spent" in await refused(client, "start_search", trials=400)
+            words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": value})
+            assert "the budget of 4 trials is spent" in words
+        assert "the budget of 4 trials is spent" in await agent.refused("ask")
 
-        board = await ask(client, "leaderboard")
+        board = await agent.ask("leaderboard")
         assert board["best"]["values"] == {"link/f1": 1.0}
         assert board["holdout_peeks"] == 0
-        proposal = await ask(client, "propose_preset")
+        proposal = await agent.ask("propose_preset")
         assert proposal["path"] == "experiments/low_bibs/proposed_preset.yaml"
         assert "max_drop: " in proposal["text"]
 
     with_agent(desk, script)
     assert {item.study for item in list_runs(LocalStore(str(desk / "mlruns"), "harness").open())} == {"low_bibs"}
     assert {path.name for path in desk.iterdir()} == {"experiments", "mlruns"}
+    preset = desk / "experiments" / "low_bibs" / PRESET
+    preset.write_text(preset.read_text().replace("max_drop: ", "max_drop: 1"))
+    with pytest.raises(ConflictError, match=r"proposed_preset.yaml: has changed since trial \d was proposed"):
+        verbs.confirm("low_bibs")
 
 
-def test_what_an_agent_must_not_do_is_refused_or_does_not_exist(
-    write_experiment: WriteExperiment, desk: Path, race: Path, tmp_path: Path
+def test_why_photos_fail_and_what_would_mend_them(write_experiment: WriteExperiment, desk: Path, race: Path) -> None:
+    write_experiment()
+    verbs.begin("low_bibs")
+
+    async def script(agent: Agent) -> None:
+        found = await agent.ask("list_failures", limit=2)
+        assert (found["objective"], found["total"], found["shown"]) == ("link/f1", 5, 2)
+        first = found["failures"][0]
+        assert first["mistakes"][0]["kind"] == "missed_link"
+        assert first["counts"] == "1 missed, 0 invented"
+        answer = await agent.call("list_failures", limit=2)
+        shown = (
+            answer if len(answer.content) > 1 else await agent.call("job_status", job=answer.structured_content["job"])
+        )  # type: ignore[index]
+        pictures = [part for part in shown.content if isinstance(part, ImageContent)]
+        assert len(pictures) == 4  # of each photo the mistake, and the whole
+        others = await agent.ask("list_failures", limit=4, cursor=found["next_cursor"])
+        names = [each["photo"] for each in (*found["failures"], *others["failures"])]
+        assert len(set(names)) == 5
+        assert others["next_cursor"] == ""
+        numbers = await agent.ask("list_failures", objective="number/f1")
+        assert numbers["total"] == 0  # every number is read: only links fail here
+        assert (await agent.ask("list_failures", person=first["people"][0]))["total"] == 1
+        assert (await agent.ask("list_failures", cause="misread"))["total"] == 0
+        assert "counts no errors on photos one by one" in await agent.refused("list_failures", objective="runtime/x")
+
+        mended = await agent.ask("what_if", photo=first["photo"], params={"link.max_drop": 2.5})
+        assert (mended["before"]["errors"], mended["after"]["errors"], mended["gain"]) == (1.0, 0.0, 1.0)
+        assert mended["milliseconds"] < 1000
+        nearest = await agent.ask("smallest_change", photo=first["sha256"][:12])
+        assert nearest["nearest"]["parameter"] == "link.max_drop"
+        assert nearest["nearest"]["value"] == 2.5  # 2.0 is too near, by the picture that was drawn
+        assert nearest["elsewhere"].startswith("breaks 0 photos and mends 5; link/f1 0.5455 -> 1.0000")
+        assert (await agent.ask("budget_status"))["trials"] == 0  # none of it costs a trial
+
+        told = await agent.ask("flag_label", photo=first["photo"], what="bib", why="nobody can read this number")
+        assert "the photo counts as before" in told["told"]
+        words = (await agent.ask("flag_label", photo=first["photo"], what="bib", why="as I said, unreadable"))["told"]
+        assert "somebody has doubted it before" in words
+
+    with_agent(desk, script)
+    (flag,) = read_flags(race)
+    assert (flag.by, flag.study, flag.kind) == ("agent agent", "low_bibs", "bib")
+    (race / FLAGS).unlink()  # labels are otherwise what they were: the fixture checks
+
+
+def test_calls_that_are_repeated_and_jobs_that_are_stopped(write_experiment: WriteExperiment, desk: Path) -> None:
+    write_experiment(budget={"trials": 5, "minutes": 10})
+    notes: list[tuple[float, float | None, str | None]] = []
+
+    async def noted(progress: float, total: float | None, message: str | None) -> None:
+        notes.append((progress, total, message))
+
+    async def script(agent: Agent) -> None:
+        jobs = {(await agent.answer("begin_study", key="mine"))["job"] for _ in range(2)}
+        job = jobs.pop()
+        assert not jobs
+        while (await agent.answer("job_status", job=job))["status"] in ("queued", "running"):
+            await agent.client.call_tool("job_status", {"study": "low_bibs", "job": job}, progress_callback=noted)
+        first = await agent.answer("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 2.0}, key="one")
+        words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 4.0}, key="one")
+        assert "the key 'one' was used before, for other arguments" in words
+        assert (await agent.wait(first["job"]))["trial"] == 0
+        assert "there is no job 'nope'" in await agent.refused("job_status", job="nope")
+        assert "there is no job '../../x'" in await agent.refused("job_status", job="../../x")
+
+        async with agent_at(desk, "other", LANES, "low_bibs") as (other, _):
+            assert "only its own caller may stop it" in await other.refused("cancel_job", job=first["job"])
+        limited = await agent.ask("start_search", trials=1)
+        assert limited["budget"]["trials"] == 2
+        assert "either trials, or more than one worker" in await agent.refused("start_search", trials=1, workers=2)
+        search = await agent.answer("start_search")
+        await agent.answer("cancel_job", job=search["job"])
+        assert (await agent.finished(search["job"]))["status"] in ("cancelled", "done")
+        assert (await agent.ask("budget_status"))["closed_because"] in (None, "the budget of 5 trials is spent")
+        listed = await agent.client.read_resource("harness://studies/low_bibs/jobs")
+        kinds = [each["kind"] for each in json.loads(listed.contents[0].text)]  # type: ignore[union-attr]
+        assert kinds.count("begin_study") == 1
+
+    with_agent(desk, script)
+    (desk / ".other.pid").unlink()
+    assert notes
+    assert all(total == 8 and words and "photos" in words for _, total, words in notes)
+
+
+def test_what_belongs_to_a_person_stays_with_them(write_experiment: WriteExperiment, desk: Path) -> None:
+    path = write_experiment(budget={"trials": 2, "minutes": 10})
+    verbs.try_point("low_bibs", HYPOTHESIS, {"link.max_drop": 1.6})
+    text = path.read_text()
+
+    async def spent(agent: Agent) -> None:
+        path.write_text(text.replace("trials: 2", "trials: 200"))  # in the file alone it changes nothing
+        assert (await agent.ask("budget_status"))["trials_budget"] == 2
+        await agent.ask("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 2.0})
+        for tool, more in (("start_search", {"trials": 400}), ("start_search", {}), ("ask", {})):
+            assert "the budget of 2 trials is spent" in await agent.refused(tool, **more)
+        words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 2.5})
+        assert "the budget of 2 trials is spent" in words
+        path.write_text(text.replace("budget:", "study: fresh\nbudget:"))
+        assert "its file calls the study fresh" in await agent.refused("start_search")
+        path.write_text(text)
+        (desk / "experiments" / "fresh.yaml").write_text(text.replace("trials: 2", "trials: 200"))
+        words = await agent.refused("begin_study", study="fresh")
+        assert "study fresh is the same search as low_bibs" in words
+        assert "trial 0 does not beat the base" in await agent.refused("propose_preset", trial=0)
+
+    async def cancelled(agent: Agent) -> None:
+        cancelled = "the search was cancelled; it goes on with --resume"
+        for tool in ("start_search", "ask"):
+            assert cancelled in await agent.refused(tool)
+        words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 2.5})
+        assert cancelled in words
+        assert (await agent.ask("budget_status"))["closed_because"] == cancelled
+        tools = {tool.name: json.dumps(tool.input_schema) for tool in (await agent.client.list_tools()).tools}
+        assert not [name for name, schema in tools.items() if "resume" in schema or "minutes" in schema]
+
+    with_agent(desk, spent)
+    verbs.prepare("low_bibs", trials=9)
+    verbs.cancel("low_bibs")
+    with_agent(desk, cancelled)
+
+
+def test_an_edited_config_is_a_conflict_in_words(
+    write_experiment: WriteExperiment, desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    write_experiment()
+    group = desk / "conf" / "link"
+    group.mkdir(parents=True)
+    file = group / "mine.yaml"
+    file.write_text((conf_dir() / "link" / "geometric.yaml").read_text())
+    path = desk / "experiments" / "low_bibs.yaml"
+    data = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**data, "base": ["link=mine", *data["base"]]}))
+
+    async def script(agent: Agent) -> None:
+        await agent.ask("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 2.5})
+        file.write_text(file.read_text().replace("min_drop: 0.8", "min_drop: 0.7"))
+        words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"link.max_drop": 3.0})
+        assert "a config file that its base or its space names has changed since it was begun" in words
+        path.write_text(path.read_text().replace("link/f1", "number/f1"))
+        assert "its objectives changed since it was begun" in await agent.refused("budget_status")
+
+    with_agent(desk, script)
+
+
+@contextmanager
+def evil_module(folder: Path) -> Iterator[Path]:
+    """A module beside the conf folder that leaves a mark where it is imported."""
+    mark = folder / "imported"
+    (folder / "evil.py").write_text(f"from pathlib import Path\nPath({str(mark)!r}).touch()\nclass Evil: ...\n")
+    yield mark
+    assert not mark.exists(), "code was imported by describing a file"
+
+
+HOSTILE: dict[str, dict[str, Any]] = {
+    "target": {"base": ["bib._target_=os.system"]},
+    "resolver": {"base": ["+x=${oc.env:SECRET}"]},
+    "environment": {"base": ["note=${oc.env:SECRET}"]},
+    "chosen": {"base": ["preset=${oc.env:SECRET}"]},
+    "space_target": {"space": {"face._target_": ["evil.Evil"]}},
+    "space_value": {"space": {"link.max_drop": ["${oc.env:SECRET}", "x"]}},
+    "backend": {"base": ["face=evil"], "space": {"face.threshold": [0.5, 0.6]}},
+    "shadowed": {"base": ["face=scrfd", "preset=balanced"], "space": {"face.nope.deep": [0.5, 0.6]}},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_experiment_is_described_without_running_it(
+    name: str, write_experiment: WriteExperiment, desk: Path
+) -> None:
+    write_experiment(name, **{"objectives": {"link/f1": "maximize"}, **HOSTILE[name]})
+    group = desk / "conf" / "face"
+    group.mkdir(parents=True)
+    for choice in ("evil", "yunet"):  # the second one takes the place of the harness's own
+        (group / f"{choice}.yaml").write_text("_target_: evil.Evil\nthreshold: ${oc.env:SECRET}\n")
+
+    async def script(agent: Agent) -> None:
+        for tool in ("describe_space", "budget_status"):
+            result = await agent.call(tool, study=name)
+            assert "hunter2" not in str(result)
+        assert "hunter2" not in str(await agent.client.call_tool("list_studies", {}))
+        for address in ("harness://studies", f"harness://studies/{name}", "harness://parameters"):
+            try:
+                found = str(await agent.client.read_resource(address))
+            except MCPError as error:  # a refusal is a good answer, too
+                found = str(error)
+            assert "hunter2" not in found
+
+    with evil_module(desk):
+        with_agent(desk, script, SECRET="hunter2")
+
+
+def test_the_holdout_cannot_be_reached(write_experiment: WriteExperiment, desk: Path, race: Path) -> None:
     write_experiment(budget={"trials": 2, "minutes": 10})
-    write_experiment("seeds", space={"seed": [1, 2, 3]})
     write_experiment("peeking", split="holdout")
-    elsewhere = tmp_path / "elsewhere.yaml"
-    elsewhere.write_text((desk / "experiments" / "low_bibs.yaml").read_text())
+    write_experiment("whole", base=["references=staging", f"references.root={race}", "references.split=full", *QUICK])
     verbs.try_point("low_bibs", HYPOTHESIS, {"link.max_drop": 2.5})
     experiment = verbs.open_study("low_bibs").experiment
     held_out = evaluate(trial_spec(experiment, {}, {"references.split": "holdout"})).run_id
+    index = json.loads((race / "photo_index.json").read_text())["photos"]
+    hidden = {sha256: record["names"][0] for sha256, record in index.items() if record["split"] == "holdout"}
+    sha256, name = next(iter(hidden.items()))
+
+    async def script(agent: Agent) -> None:
+        for photo in (sha256, sha256[:12], name, f"../photos/{sha256}.jpg", held_out):
+            for tool, more in (
+                ("what_if", {"params": {"link.max_drop": 3.0}}),
+                ("smallest_change", {}),
+                ("flag_label", {"what": "bib", "why": "a label that I cannot see"}),
+            ):
+                assert "no photo of this search" in await agent.refused(tool, photo=photo, **more)
+        assert "not one of this list" in await agent.refused("list_failures", cursor=sha256[:16])
+        for study in ("peeking", "whole"):
+            words = await agent.refused("begin_study", study=study)
+            assert "iteration split alone" in words or "not for a search to set" in words
+        read: list[tuple[str, dict[str, Any]]] = [
+            ("describe_space", {}),
+            ("get_baseline", {}),
+            ("leaderboard", {}),
+            ("get_trial", {"trial": 0}),
+            ("compare_trials", {"trial": 0}),
+            ("explain_trial", {"trial": 0}),
+            ("list_failures", {"limit": 8}),
+            ("list_failures", {"limit": 8, "objective": "face/f1"}),
+        ]
+        seen = [json.dumps(await agent.ask(tool, **more)) for tool, more in read]
+        for address in ("harness://studies", "harness://studies/low_bibs", "harness://studies/low_bibs/jobs"):
+            seen.append(str(await agent.client.read_resource(address)))
+        del hidden[sha256]  # of which the agent has spoken itself, so that its jobs have its words
+        for text in seen:
+            assert not [each for pair in hidden.items() for each in pair if each in text]
+        for each in (await agent.client.list_tools()).tools:
+            assert "run_id" not in json.dumps(each.input_schema)
+
+    with_agent(desk, script)
+    assert not (race / FLAGS).exists()
+    # No look was spent but for the run above, and nothing of the set has changed.
+    assert held_out in {item.run_id for item in list_runs(LocalStore(str(desk / "mlruns"), "harness").open())}
+
+
+def test_what_an_agent_must_not_do_is_refused_or_does_not_exist(
+    write_experiment: WriteExperiment, desk: Path, tmp_path: Path
+) -> None:
+    write_experiment(budget={"trials": 2, "minutes": 10})
+    write_experiment("seeds", space={"seed": [1, 2, 3]})
+    elsewhere = tmp_path / "elsewhere.yaml"
+    elsewhere.write_text((desk / "experiments" / "low_bibs.yaml").read_text())
     before = digest_of(desk / "experiments")
 
-    async def script(client: Client) -> None:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    async def script(agent: Agent) -> None:
+        tools = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
         forbidden = ("delete", "clean", "remove", "freeze", "label", "import", "pin", "confirm", "write", "tell")
         assert not [name for name in tools if name.startswith(forbidden) or name in ("baseline", "set_baseline")]
         reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
-        assert reading == set(tools) - {"start_search", "ask", "run_trial", "cancel", "propose_preset"}
+        acting = {"begin_study", "start_search", "ask", "run_trial", "give_back_trial", "cancel_job"}
+        assert reading == set(tools) - acting - {"propose_preset", "flag_label", "judge"}
         for name in tools:
             annotations = tools[name].annotations
             assert annotations is not None
@@ -146,27 +371,39 @@ def test_what_an_agent_must_not_do_is_refused_or_does_not_exist(
             assert name in reading or annotations.destructive_hint is False
             assert tools[name].output_schema is not None
 
-        words = await refused(client, "run_trial", hypothesis=HYPOTHESIS, params={"seed": 7})
+        words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params={"seed": 7})
         assert "seed: not searchable: luck is not a parameter. Call describe_space" in words
-        words = await refused(client, "start_search", study="seeds")
-        assert "space.seed: not searchable" in words
-        assert "split: holdout: a search sees the iteration split alone" in await refused(
-            client, "start_search", study="peeking"
-        )
-        for tool in ("get_run", "explain_run", "list_failures"):
-            assert "its scores are sealed" in await refused(client, tool, run_id=held_out)
-        assert "its scores are sealed" in await refused(client, "compare_runs", candidate=held_out)
+        for params in ({"face._target_": "os.system"}, {"link.max_drop": "${oc.env:HOME}"}, {"+x": 1.0}):
+            words = await agent.refused("run_trial", hypothesis=HYPOTHESIS, params=params)
+            assert "not a point of the space" in words or "not searchable" in words
+            assert os.environ.get("HOME", "?") not in words
         for study in ("../elsewhere", str(elsewhere), "low_bibs/../low_bibs", "experiments/low_bibs.yaml", "", "nope"):
-            for tool in ("describe_space", "start_search", "propose_preset", "cancel"):
-                assert "expected the name of an experiment" in await refused(client, tool, study=study)
-        assert "hypothesis" in await refused(client, "run_trial", params={"link.max_drop": 3.0})
-        assert "hypothesis" in await refused(client, "run_trial", hypothesis="why not", params={"link.max_drop": 3.0})
-        assert "cannot be read" in await refused(client, "get_run", run_id="0" * 32)
-        assert "delete_run" in await refused(client, "delete_run", run_id=held_out)
+            for tool in ("describe_space", "start_search", "propose_preset", "begin_study"):
+                assert "expected the name of an experiment" in await agent.refused(tool, study=study)
+        assert "hypothesis" in await agent.refused("run_trial", params={"link.max_drop": 3.0})
+        assert "hypothesis" in await agent.refused("run_trial", hypothesis="why not", params={"link.max_drop": 3.0})
+        assert "delete_run" in await agent.refused("delete_run")
+        prompt = await agent.client.get_prompt("start", {"study": "low_bibs"})
+        assert "There are 2 trials left" in str(prompt.messages[0].content)
+        meanings = await agent.client.read_resource("harness://parameters")
+        assert "below its wearer's face" in meanings.contents[0].text  # type: ignore[union-attr]
 
     with_agent(desk, script)
     assert digest_of(desk / "experiments") == before
-    assert held_out in {item.run_id for item in list_runs(LocalStore(str(desk / "mlruns"), "harness").open())}
+    words = "space.seed: not searchable"
+
+    async def begin(agent: Agent) -> None:
+        assert words in await agent.refused("begin_study", study="seeds")
+
+    with_agent(desk, begin)
+
+
+def test_a_study_is_driven_while_another_reads_and_processes_are_killed(desk: Path, race: Path) -> None:
+    """The slice of `scripts/soak agents`."""
+    base = ("references=staging", f"references.root={race}", "preset=fast", *QUICK)
+    wrong = soak_agents(desk / "driven", 4, 0, base, idle=15)
+    # A busy machine may make a call slow, which the soak itself tells; whatever else is wrong is wrong everywhere.
+    assert not [text for text in wrong if " took " not in text]
 
 
 def test_without_experiments_the_server_does_not_start(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,3 +27,16 @@ def is_locked(path: Path) -> bool:
     except BlockingIOError:
         return True
     return False
+
+
+@contextmanager
+def try_lock(path: Path) -> Iterator[bool]:
+    """Hold the lock while the block runs, where nobody else holds it; say whether it is held, and never wait."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True

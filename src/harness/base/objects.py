@@ -9,7 +9,9 @@ import importlib
 import inspect
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.machinery import PathFinder
@@ -24,6 +26,19 @@ from harness.base.errors import ConfigError, HarnessError
 
 #: The folder that `make_importable` has put on the path last.
 _added: list[str] = []
+#: Whether configuration is only described now, so that nothing that it names may be imported.
+_DESCRIBING: ContextVar[bool] = ContextVar("describing", default=False)
+
+
+@contextmanager
+def described_only() -> Iterator[None]:
+    """Refuse to import what configuration names while the block runs: whoever only describes a file runs no code of
+    it."""
+    token = _DESCRIBING.set(True)
+    try:
+        yield
+    finally:
+        _DESCRIBING.reset(token)
 
 
 def make_importable() -> None:
@@ -50,6 +65,8 @@ def _refuse_namesake(folder: str) -> None:
 
 def import_named(name: str, where: str) -> Any:
     """The module, class or function of a dotted name. Raises ConfigError, which begins with `where`."""
+    if _DESCRIBING.get():
+        raise ConfigError(f"{where}: {name} is not imported while its file is only described")
     make_importable()
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts):

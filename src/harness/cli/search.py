@@ -99,13 +99,11 @@ def _search(arguments: argparse.Namespace) -> int:
 
 def _describe(arguments: argparse.Namespace) -> int:
     from harness.search import leaderboard, verbs
-    from harness.search.experiment import experiment_path, read_experiment
+    from harness.search.experiment import experiment_path
 
     (study,) = _taken(arguments, "STUDY")
     view, path = verbs.describe(study), experiment_path(study)
-    allowed = read_experiment(path).budget
-    unspent = f"Budget: {allowed.trials} trials, {allowed.minutes:g} minutes; nothing is spent yet."
-    budget = leaderboard.budget_text(view.budget) if view.budget else unspent
+    budget = leaderboard.budget_text(view.budget)
     _show(arguments, view, lambda: f"{_space_text(view)}\n{budget}\nFile: {shown_path(path)}")
     return 0
 

@@ -18,9 +18,10 @@ from harness.labeling.photo_state import photo_state
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
 from harness.labeling.summary import CrossChecks, Dimension, PhotoRow, Summaries, Summary
-from harness.labeling.suspicions import Suspects
+from harness.labeling.suspicions import Suspects, with_flags
 from harness.pipeline.stages import Linker
 from harness.references.cross_checks import Finding
+from harness.references.flags import read_flags
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,10 @@ class Context:
         return self._cross_checks.current()
 
     def suspects(self) -> Suspects:
-        """What the last runs hold against the labels as of now, by photo, as far as known."""
-        return self.history.current().suspicions.among(self.source.contents())
+        """What the last runs and agents hold against the labels as of now, by photo, as far as known."""
+        contents = self.source.contents()
+        found = self.history.current().suspicions.among(contents)
+        return with_flags(found, read_flags(self.source.root), contents)
 
     def suspected(self, dimension: Dimension) -> frozenset[str]:
         """The photos with a suspect of a dimension; for links, of the boxes that could be linked."""

@@ -1,4 +1,4 @@
-"""What the last runs hold against the labels, as these are now.
+"""What the last runs and agents hold against the labels, as these are now.
 
 All photos are gone through when the runs are read; after a save only the photo that has changed is.
 """
@@ -11,11 +11,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from harness.labeling.summary import changed_photos
 from harness.references.contents import Contents
 from harness.references.files import PhotoFile
+from harness.references.flags import Flag, open_flags
 from harness.references.sets import labels_of
 from harness.runs.suspects import Predictions, Suspect, suspects_among
 from harness.scoring.detection import Thresholds
 
 Suspects = Mapping[str, Sequence[Suspect]]
+
+
+def with_flags(suspects: Suspects, flags: Sequence[Flag], contents: Contents) -> Suspects:
+    """The suspects, and after them the doubts of agents that nobody has answered."""
+    found = dict(suspects)
+    for photo in {flag.photo for flag in flags if flag.photo in contents.index.photos}:
+        doubts = [
+            Suspect(photo, flag.kind, flag.box, 0, 0, ignored=False, doubt=f"doubted by {flag.by}: {flag.why}")
+            for flag in open_flags(flags, photo, labels_of(contents, photo))
+        ]
+        if doubts:
+            found[photo] = [*found.get(photo, ()), *doubts]
+    return found
 
 
 class Suspicions:

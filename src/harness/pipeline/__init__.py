@@ -13,7 +13,7 @@ from harness.pipeline.identity.recognising import FaceVectors, Recogniser
 from harness.pipeline.looks import Look, PhotoSource, decoder_key, whole_identity
 from harness.pipeline.stages import BibReader, FaceDetector, FindsLandmarks, Linker, ModelStage
 from harness.pipeline.weights import Model, check_models, models_of, open_models
-from harness.types import FaceBox, PhotoPrediction
+from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,21 @@ class Pipeline:
     def predict(self, look: Look) -> PhotoPrediction:
         """All that the pipeline says about one photo; `look` keeps what it cost. Raises PhotoError where a backend says
         something that cannot be scored."""
+        bibs, faces = self.find(look)
+        return PhotoPrediction(bibs, faces, self.linked(bibs, faces, look.size), tuple(look.dropped))
+
+    def find(self, look: Look) -> tuple[tuple[BibBox, ...], tuple[FaceBox, ...]]:
+        """The bibs and faces of one photo, which do not depend on how they are linked."""
         faces = checked_faces(self.face, self.face.detect(look))
-        bibs = checked_bibs(self.bib, self.bib.read(look, faces))
-        width, height = look.size
+        return checked_bibs(self.bib, self.bib.read(look, faces)), faces
+
+    def linked(
+        self, bibs: tuple[BibBox, ...], faces: tuple[FaceBox, ...], size: tuple[int, int]
+    ) -> tuple[BibFaceLink, ...]:
+        """The links between the bibs and faces of a photo of this width and height."""
+        width, height = size
         links = self.link.link(bibs, faces, aspect=width / height)
-        return PhotoPrediction(bibs, faces, checked_links(self.link, links, len(bibs), len(faces)), tuple(look.dropped))
+        return checked_links(self.link, links, len(bibs), len(faces))
 
     def embed(self, look: Look, faces: Sequence[FaceBox]) -> FaceVectors | None:
         """The vectors of faces that were found in a photo; None where nobody is recognised. A detector that can find

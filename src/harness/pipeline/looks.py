@@ -73,6 +73,8 @@ class Look:
     #: The answers that were computed here, by key, with their seconds.
     _computed: dict[str, float] = field(default_factory=dict, repr=False)
     _asked: Any = field(default_factory=hashlib.sha256, repr=False)
+    #: What each backend that looks at this photo is known by; kept with the backend, so that no other takes its place.
+    _identities: dict[int, tuple[Backend, str]] = field(default_factory=dict, repr=False)
 
     def step(self, name: str, differences: int) -> None:
         """Note what a step that is switched on has done to this photo's answer."""
@@ -98,7 +100,9 @@ class Look:
         return key_of(self.photo.sha256, "size", decoder_key(type(self.photo)))
 
     def _key(self, stage: str, backend: Backend, question: Any) -> str:
-        return key_of(self.photo.sha256, stage, seeing_identity(backend), decoder_key(type(self.photo)), question)
+        if (known := self._identities.get(id(backend))) is None:
+            known = self._identities[id(backend)] = backend, seeing_identity(backend)
+        return key_of(self.photo.sha256, stage, known[1], decoder_key(type(self.photo)), question)
 
     def see(self, stage: str, backend: Backend, question: Any, compute: Callable[[Image], Any]) -> Any:
         """What `compute` sees in the photo, as JSON values or as one array of numbers; `question` says what is asked

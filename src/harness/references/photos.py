@@ -36,6 +36,19 @@ class OpenedPhoto:
         return pixels
 
 
+@dataclass(frozen=True)
+class KnownPhoto:
+    """A photo whose bytes were checked before; they are read, and checked again, when somebody asks for its pixels."""
+
+    path: Path
+    sha256: str
+
+    @cached_property
+    def image(self) -> Image:
+        """The pixels in BGR, with the EXIF orientation applied. Raises PhotoError where they cannot be had."""
+        return read_photo(self.path, self.sha256)
+
+
 def open_photo(path: Path, sha256: str) -> OpenedPhoto:
     """Read a photo's bytes and check them. Raises PhotoError for a file that is missing or has other content."""
     content = read_bytes(path)

@@ -38,9 +38,14 @@ class RateItems:
         return replace(self, sides=(np.asarray(above, float), np.asarray(below, float)))
 
     def listed(self) -> tuple[list[float], list[float]]:
-        """Numerators and denominators as they are kept in a ledger; whole numbers are shorter to write."""
-        above, below = ([int(n) if n.is_integer() else n for n in side.tolist()] for side in self.sides)
-        return above, below
+        """Numerators and denominators as they are kept in a ledger."""
+        return listed(self.sides)
+
+
+def listed(sides: Sides) -> tuple[list[float], list[float]]:
+    """Numerators and denominators as lists; whole numbers are shorter to write."""
+    above, below = ([int(n) if n.is_integer() else n for n in side.tolist()] for side in sides)
+    return above, below
 
 
 def rate_items(run: BenchmarkRun, metric: str) -> RateItems | None:

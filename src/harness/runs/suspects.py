@@ -37,7 +37,8 @@ Predictions = Mapping[str, PhotoPrediction]
 
 @dataclass(frozen=True)
 class Suspect:
-    """A box that the labels may have wrong, as the newest run that sees it has it; `runs` of `witnesses` see it."""
+    """A box that the labels may have wrong, as the newest run that sees it has it; `runs` of `witnesses` see it. One
+    that an agent doubts has `doubt`, its words, and no witness: nothing but a person's look follows from it."""
 
     sha256: str
     kind: Kind
@@ -45,10 +46,13 @@ class Suspect:
     runs: int
     witnesses: int
     ignored: bool
+    doubt: str = ""
 
     @property
     def reason(self) -> str:
         """Why it is suspected, in words."""
+        if self.doubt:
+            return self.doubt
         what = "in a region that is not scored" if self.ignored else "no label there"
         return f"{what}; seen by {self.runs} of {self.witnesses} runs"
 

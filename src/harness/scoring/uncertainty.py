@@ -66,6 +66,13 @@ class Interval:
         return replace(self, low=factor * self.low, high=factor * self.high)
 
 
+def one_sided(value: float, n_eff: float, certainty: float) -> tuple[float, float]:
+    """Below and above what a rate, or a bounded average, is with this certainty, each by itself: the interval's rule
+    with one side. `n_eff` is that of its 95 % interval, which is a little small for a lesser certainty, never large."""
+    low, high = _clopper_pearson(np.array([min(max(value, 0.0), 1.0)]), np.array([n_eff]), 2 * certainty - 1)
+    return float(low[0]), float(high[0])
+
+
 def intervals(counts: ItemCounts | Tally[Any], groups: Sequence[str] | None = None) -> dict[str, Interval]:
     """An interval for each rate that is logged, by metric name; `groups` has the group of each item.
 
@@ -234,12 +241,12 @@ def student(freedom: Floats, level: float = (1 + LEVEL) / 2) -> Floats:
     return quantiles
 
 
-def _clopper_pearson(value: Floats, n: Floats) -> tuple[Floats, Floats]:
+def _clopper_pearson(value: Floats, n: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
     """The exact interval of a share; the beta distribution takes fractions of targets as well."""
     from scipy.special import betaincinv
 
     right, wrong = value * n, (1 - value) * n
     with np.errstate(invalid="ignore"):
-        low = np.where(right > 0, betaincinv(right, wrong + 1, (1 - LEVEL) / 2), 0.0)
-        high = np.where(wrong > 0, betaincinv(right + 1, wrong, (1 + LEVEL) / 2), 1.0)
+        low = np.where(right > 0, betaincinv(right, wrong + 1, (1 - level) / 2), 0.0)
+        high = np.where(wrong > 0, betaincinv(right + 1, wrong, (1 + level) / 2), 1.0)
     return low, high

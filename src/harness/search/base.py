@@ -8,13 +8,16 @@ from harness.base.errors import ConflictError, NotBegunError
 from harness.evaluate import evaluate
 from harness.runs.archive import BenchmarkRun
 from harness.runs.judge import paired
+from harness.scoring.pairing import PairedRate
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import outcome_of
 from harness.search.searchable import study_digests, trial_spec
-from harness.search.trials import TrialRecord
-from harness.tracking.catalog import load_run
+from harness.spec import RunSpec
 from harness.tracking.store import OpenStore
+
+#: Who evaluates the base holds this lease.
+_BASE = "base"
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,19 @@ class Gain:
 
 
 def ensure_base(ledger: Ledger) -> Base:
-    """The base, evaluated now if the study is new; others that start at the same time wait for it."""
+    """The base, evaluated now if the study is new; others that want to begin it at the same time wait for it. That has
+    a lock of its own: whoever reads the study, or claims a trial of it, does not wait."""
     spec = replace(trial_spec(ledger.experiment, {}), study=ledger.experiment.study)
     references = spec.photos.references
-    with ledger.place.exclusive():
+    if (known := read_base(ledger)) is None:
+        known = _evaluate_base(ledger, spec)
+    check_unchanged(ledger.experiment, known, references.digest)
+    return known
+
+
+def _evaluate_base(ledger: Ledger, spec: RunSpec) -> Base:
+    references = spec.photos.references
+    with ledger.place.lease(_BASE):
         if (known := read_base(ledger)) is None:
             result = evaluate(spec)
             outcome = outcome_of(ledger.experiment, result.run_id, result.run)
@@ -57,12 +69,15 @@ def ensure_base(ledger: Ledger) -> Base:
             digests = study_digests(ledger.experiment)
             known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos), *digests)
             ledger.note("base", asdict(known))
-    if changed := _changed(ledger.experiment, known, references.digest):
-        raise ConflictError(
-            f"study {ledger.experiment.study}: {changed} since it was begun; "
-            f"set `study:` in the experiment file to a new name"
-        )
     return known
+
+
+def check_unchanged(experiment: Experiment, base: Base, data_digest: str) -> None:
+    """Raise ConflictError where a trial that is evaluated now could not be held against those before it."""
+    if changed := _changed(experiment, base, data_digest):
+        raise ConflictError(
+            f"study {experiment.study}: {changed} since it was begun; set `study:` in the experiment file to a new name"
+        )
 
 
 def _changed(experiment: Experiment, base: Base, data_digest: str) -> str:
@@ -97,17 +112,15 @@ def open_runs(experiment: Experiment) -> OpenStore:
     return trial_spec(experiment, {}).tracking.open()
 
 
-def gain_of(ledger: Ledger, trial: TrialRecord) -> Gain:
-    """What a trial gains over the base in the first objective, on the photos of the search."""
-    store, base = open_runs(ledger.experiment), known_base(ledger)
-    return gain_between(ledger.experiment, load_run(store, trial.run_id), load_run(store, base.run_id))
-
-
 def gain_between(experiment: Experiment, run: BenchmarkRun, base: BenchmarkRun) -> Gain:
     """What one run gains over another in the first objective."""
+    metric = experiment.metric
+    return gain_in(experiment, base.metrics[metric], run.metrics[metric], paired(run, base).get(metric))
+
+
+def gain_in(experiment: Experiment, before: float, after: float, rate: PairedRate | None) -> Gain:
+    """A gain in the first objective; `rate` is the paired one, where it is a rate of items."""
     metric, sign = experiment.metric, experiment.sign
-    before, after = base.metrics[metric], run.metrics[metric]
-    rate = paired(run, base).get(metric)
     if rate is None:
         return Gain(metric, before, after, sign * (after - before))
     low, high = sorted(sign * end for end in ends) if (ends := rate.interval()) else (None, None)

@@ -13,9 +13,10 @@ from harness.candidates.judge import Contest, Entry, judge_candidate
 from harness.candidates.page import write_page
 from harness.candidates.rules import PIPELINE, default_command
 from harness.candidates.tries import Try
+from harness.scoring import Interval
 from harness.scoring.speed import RUNTIME
 from harness.search.experiment import Experiment, read_experiment, study_folder
-from harness.search.searchable import refuse_in_base
+from harness.search.searchable import check_words
 
 
 def judge_try(path: Path, entry: Entry, folder: Path) -> tuple[Try, bool]:
@@ -31,7 +32,7 @@ def contest_of(path: Path) -> Contest:
     experiment = read_experiment(path)
     if experiment.judge is None:
         raise ConfigError(f"{path}: has no `judge` section; expected one, which may be empty: judge: {{}}")
-    refuse_in_base(experiment)
+    check_words(experiment)
     timed = [name for name in (*experiment.objectives, *experiment.constraints) if name.startswith(RUNTIME)]
     if timed:
         raise ConfigError(f"{path}: {timed[0]}: what a candidate says of its own time is not judged; set judge.seconds")
@@ -51,15 +52,17 @@ def contest_of(path: Path) -> Contest:
 
 
 def broken(
-    experiment: Experiment,
-    values: Mapping[str, float],
-    intervals: Mapping[str, Mapping[str, Any]],  # noqa: ARG001 - a limit with a certainty is held against a bound
+    experiment: Experiment, values: Mapping[str, float], intervals: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
     """The constraints that the values of a candidate break, in words. One that cannot be measured is broken."""
     found = []
     for name, limit in experiment.constraints.items():
         if name not in values:
             found.append(f"{name} cannot be measured")
-        elif limit.violation(values[name]) > 0:
-            found.append(f"{name} is {values[name]:.4f}, {limit.words()}")
+            continue
+        sure = Interval(**intervals[name]) if name in intervals else None
+        held = limit.held(name, values[name], sure)
+        if limit.violation(held) > 0:
+            bound = f" (bound {held:.4f})" if limit.certainty is not None else ""
+            found.append(f"{name} is {values[name]:.4f}{bound}, {limit.words()}")
     return found

@@ -14,9 +14,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.base.checks import Positive, first_error
-from harness.base.errors import ConfigError
+from harness.base.errors import ConfigError, HarnessError
 from harness.candidates.rules import JudgeRules
+from harness.scoring import Interval
 from harness.scoring.speed import RUNTIME
+from harness.scoring.uncertainty import one_sided
 from harness.search.space import Space
 
 #: Where a person keeps experiments, in the folder that the command is run in.
@@ -40,22 +42,38 @@ class Budget(_Part):
 
 
 class Limit(_Part):
-    """A metric that a winner must keep to, whatever it is after."""
+    """A metric that a winner must keep to, whatever it is after. With a `certainty` it is the metric's bound that has
+    to: `{at_least: 0.93, certainty: 0.9}` holds where the metric is at least 0.93 with 90 % certainty, by the interval
+    that every run has."""
 
     at_least: float | None = None
     at_most: float | None = None
+    certainty: Annotated[float, Field(gt=0.5, lt=1)] | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Limit:
         if self.at_least is None and self.at_most is None:
             raise ValueError("expected at_least, at_most or both")
+        if self.certainty is not None and None not in (self.at_least, self.at_most):
+            raise ValueError("a certainty is that of one bound; expected at_least or at_most, not both")
         return self
 
     def words(self) -> str:
         """What is asked for, as in `expected at least 0.9`."""
         low = f"at least {self.at_least:g}" if self.at_least is not None else ""
         high = f"at most {self.at_most:g}" if self.at_most is not None else ""
-        return f"expected {' and '.join(filter(None, (low, high)))}"
+        sure = f" with {self.certainty:.0%} certainty" if self.certainty is not None else ""
+        return f"expected {' and '.join(filter(None, (low, high)))}{sure}"
+
+    def held(self, name: str, value: float, interval: Interval | None) -> float:
+        """What is held against the limit: the value, or the bound that it keeps to with the certainty. Raises where
+        nothing says how sure the value is."""
+        if self.certainty is None:
+            return value
+        if interval is None or interval.n_eff is None:
+            raise HarnessError(f"constraints: {name}: nothing says how sure it is, so that it has no bound")
+        low, high = one_sided(value, interval.n_eff, self.certainty)
+        return low if self.at_least is not None else high
 
     def violation(self, value: float) -> float:
         """By how much a value breaks the limit; at most 0 where it keeps to it."""
@@ -80,6 +98,8 @@ class Experiment(_Part):
     pruning: bool = True
     #: How candidates that change code are judged. Such a study needs no space.
     judge: JudgeRules | None = None
+    #: Which trials are logged as runs of their own: the best ones, or all.
+    log: Literal["finalists", "all"] = "finalists"
 
     @field_validator("split")
     @classmethod
@@ -122,7 +142,11 @@ class Experiment(_Part):
 
     def definition(self) -> dict[str, Any]:
         """What must stay the same for the trials of a study to be comparable."""
-        return self.model_dump(mode="json", include={"base", "space", "objectives", "constraints", "split"})
+        found = self.model_dump(mode="json", include={"base", "space", "objectives", "constraints", "split"})
+        for limit in found["constraints"].values():
+            if limit["certainty"] is None:  # studies of an older harness know nothing of it
+                del limit["certainty"]
+        return found
 
 
 def shipped() -> Path:

@@ -15,15 +15,19 @@ from harness.evaluate import evaluate
 from harness.runs.gate import Judgement, RuleChange, Verdict
 from harness.runs.judge import judge
 from harness.runs.looks import LEVEL, UNPROTECTED, unseal
-from harness.search.base import Gain, gain_of
+from harness.search.base import Gain
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.searchable import trial_spec
+from harness.search.selecting import gain_of
 from harness.search.space import Point
 from harness.search.trials import TrialRecord, ranked
 from harness.search.verification import verify
 from harness.spec import RunSpec
 from harness.tracking.catalog import Baseline
+
+#: What the ledger notes about the preset that was proposed: its trial, and a digest of the file.
+PROPOSED = "proposed"
 
 
 class Standing(StrEnum):
@@ -74,8 +78,10 @@ def peeks_of(ledger: Ledger) -> list[Peek]:
 
 
 def confirm(ledger: Ledger) -> Confirmation:
-    """Judge the winner beside the base on the holdout, once, and say whether the gain holds up."""
-    winner = winner_of(ledger)
+    """Judge what was proposed, else the winner, beside the base on the holdout, once, and say whether the gain holds
+    up."""
+    proposed = ledger.noted(PROPOSED)
+    winner = ledger.trial(proposed["trial"]) if proposed else winner_of(ledger)
     study = ledger.experiment.study
     for peek in peeks_of(ledger):
         if peek.trial == winner.number and peek.standing:

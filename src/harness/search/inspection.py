@@ -1,27 +1,34 @@
-"""Runs of a study, read back: what one is, how two differ, where one fails. The holdout cannot be read here.
+"""Trials of a study, read back: what one came to, how two differ, where one fails. The holdout cannot be read here.
 
-A run is shown only where it was made on the photos of the study: its search split, with the labels that the study began
-with. A run on any other photos, the holdout's among them, is refused.
+A trial is named by its number, and the base by None. Only what was made on the photos of the study is shown: its search
+split, with the labels that the study began with. Anything else, the holdout's runs among them, is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.base.errors import ConflictError
+from harness.base.errors import ConflictError, UnknownPhotoError
 from harness.references.photos import read_photo
+from harness.references.sets import ReferencePhoto
 from harness.runs.archive import BenchmarkRun
-from harness.runs.comparison import Comparison, compare, ledgers, outcome
+from harness.runs.comparison import Comparison, compare
 from harness.runs.items import Item
 from harness.runs.verdicts import notes
 from harness.search.base import known_base, open_runs
+from harness.search.failures import Errors, FailureView, Wish, failing, missed_words, page, view_of
 from harness.search.ledger import Ledger
+from harness.search.replay import trial_run
 from harness.search.searchable import trial_spec
+from harness.search.trials import State
 from harness.search.views import View
-from harness.tasks.photos.pictures import draw_photo
-from harness.tracking.catalog import find_baseline, load_run
+from harness.tasks.photos.pictures import draw_close_up, draw_photo
+from harness.tasks.photos.task import PhotosTask
+from harness.tracking.catalog import find_baseline
+from harness.types import Box
 
-#: Failures that are shown at most, and the long side of their pictures in pixels.
+#: Failures that are shown at once at most, and the long side of their whole photos in pixels.
 MOST_FAILURES = 8
 #: Missed numbers that are told one by one at most.
 MOST_MISSED = 100
@@ -29,9 +36,10 @@ PICTURE_SIDE = 640
 
 
 class RunView(View):
-    """A run in numbers. The metrics are its scorecards'; `config` is what its pipeline was set to."""
+    """A trial, the base or the pinned baseline in numbers. The metrics are its scorecards'; `config` is what its
+    pipeline was set to; `trial` is None for the base, and for what is no trial of this study."""
 
-    run_id: str
+    trial: int | None
     name: str
     note: str
     data: str
@@ -71,39 +79,63 @@ class ComparisonView(View):
     photos: list[str]
 
 
-class FailureView(View):
-    """One photo of a run with errors on it, in words; `missed` has each missed number with its cause."""
+class FailuresView(View):
+    """Photos on which a trial has errors that the objective counts, worst first. `failures` are `shown` of `total`;
+    `next_cursor` gives those that follow, and is empty where there are none."""
 
-    photo: str
-    errors: int
-    status: str
-    expected: list[str]
-    read: list[str]
-    missed: list[str]
-    counts: dict[str, str]
+    trial: int | None
+    objective: str
+    total: int
+    shown: int
+    next_cursor: str
+    failures: list[FailureView]
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A photo with errors, and a small picture of it."""
+class Failures:
+    """Failures, and their pictures by name."""
 
-    view: FailureView
-    picture: bytes
+    view: FailuresView
+    pictures: Mapping[str, bytes]
 
 
-def load_visible(ledger: Ledger, run_id: str) -> BenchmarkRun:
-    """A run that may be looked at; raises for every other."""
-    run, base = load_run(open_runs(ledger.experiment), run_id), known_base(ledger)
+def run_of(ledger: Ledger, trial: int | None) -> BenchmarkRun:
+    """The result of a trial, or of the base. Raises ConflictError where there is none, or none that may be seen."""
+    base = known_base(ledger)
+    if trial is not None and (record := ledger.trial(trial)).state is not State.COMPLETE:
+        raise ConflictError(f"trial {trial} is {record.state}; only one that is complete can be looked at")
+    run = trial_run(ledger, trial)
     if run.metadata.data_split != ledger.experiment.split or run.metadata.data_digest != base.data_digest:
-        raise ConflictError(f"run {run_id} is not on the photos of this search, {base.data}: it cannot be read here")
+        name = "the base" if trial is None else f"trial {trial}"
+        raise ConflictError(f"{name} is not on the photos of this search, {base.data}: it cannot be read here")
     return run
 
 
-def run_view(run_id: str, run: BenchmarkRun) -> RunView:
+def photos_of(ledger: Ledger) -> PhotosTask:
+    """The photos of the study. Raises ConflictError where they or their labels have changed since it was begun."""
+    task, base = trial_spec(ledger.experiment, {}).photos, known_base(ledger)
+    if task.references.digest != base.data_digest or task.references.split != ledger.experiment.split:
+        raise ConflictError(f"the photos or labels of {base.data} have changed since the study was begun")
+    return task
+
+
+def find_photo(task: PhotosTask, photo: str) -> ReferencePhoto:
+    """A photo of the search by its name, or by its hash or how that begins. No other photo of the set exists here: what
+    is said of one of the holdout is what is said of one that nobody has."""
+    among = task.references.photos
+    found = [each for each in among if photo in (each.name, each.sha256)]
+    found = found or [each for each in among if len(photo) >= 8 and each.sha256.startswith(photo)]
+    if len(found) != 1:
+        what = "several photos of this search are called so; give its sha256" if found else "no photo of this search"
+        raise UnknownPhotoError(f"{photo[:80]!r}: {what}")
+    return found[0]
+
+
+def run_view(trial: int | None, run: BenchmarkRun) -> RunView:
     """A run for reading; counts and intervals are left out."""
     hidden = ("interval/", "count/", "cache/", "delta/")
     return RunView(
-        run_id=run_id,
+        trial=trial,
         name=run.metadata.name,
         note=run.metadata.note,
         data=f"{run.metadata.data_name} ({run.metadata.data_split})",
@@ -121,19 +153,24 @@ def _is_plumbing(key: str) -> bool:
 
 def baseline(ledger: Ledger) -> BaselineView:
     """What a trial has to beat."""
+    pinned = pinned_run(ledger)
+    note = "" if pinned else "nobody has pinned a baseline on these photos; trials are held against the base"
+    return BaselineView(
+        base=run_view(None, run_of(ledger, None)), pinned=run_view(None, pinned) if pinned else None, note=note
+    )
+
+
+def pinned_run(ledger: Ledger) -> BenchmarkRun | None:
+    """The run that people have pinned on the photos of the study, where there is one."""
     base = known_base(ledger)
-    pinned = find_baseline(open_runs(ledger.experiment), base.data_digest, ledger.experiment.split)
-    visible = pinned.run is not None and pinned.run.metadata.data_digest == base.data_digest
-    shown = run_view(pinned.run_id, pinned.run) if visible and pinned.run and pinned.run_id else None
-    note = "" if shown else "nobody has pinned a baseline on these photos; trials are held against the base"
-    return BaselineView(base=run_view(base.run_id, load_visible(ledger, base.run_id)), pinned=shown, note=note)
+    found = find_baseline(open_runs(ledger.experiment), base.data_digest, ledger.experiment.split).run
+    return found if found is not None and found.metadata.data_digest == base.data_digest else None
 
 
-def comparison(ledger: Ledger, candidate: str, base: str | None) -> ComparisonView:
-    """A run beside another, or beside the base of the study."""
+def comparison(ledger: Ledger, trial: int, other: int | None = None) -> ComparisonView:
+    """A trial beside another one, or beside the base of the study."""
     gate = trial_spec(ledger.experiment, {}).gate
-    other = base or known_base(ledger).run_id
-    return _compared(compare(gate, load_visible(ledger, candidate), load_visible(ledger, other)))
+    return _compared(compare(gate, run_of(ledger, trial), run_of(ledger, other)))
 
 
 def _compared(found: Comparison) -> ComparisonView:
@@ -157,12 +194,12 @@ def _compared(found: Comparison) -> ComparisonView:
     )
 
 
-def explanation(ledger: Ledger, run_id: str) -> str:
-    """A run's scorecards, why it missed numbers, and what it did to photos beside the base of the study."""
-    run, compared = load_visible(ledger, run_id), comparison(ledger, run_id, None)
+def explanation(ledger: Ledger, trial: int) -> str:
+    """A trial's scorecards, why it missed numbers, and what it did to photos beside the base of the study."""
+    run, compared = run_of(ledger, trial), comparison(ledger, trial)
     changed = "\n".join(compared.photos) or "no photo came out otherwise"
     settings = "\n".join(f"{key}: {before} -> {after}" for key, (before, after) in compared.config.items())
-    missed = [f"{item.name}: {words}" for item in run.photos for words in _missed(item)]
+    missed = [f"{item.name}: {words}" for item in run.photos for words in missed_words(item)]
     told = ["Missed numbers", *missed[:MOST_MISSED], *_more(len(missed) - MOST_MISSED)] if missed else []
     parts = [
         run.text(),
@@ -174,43 +211,49 @@ def explanation(ledger: Ledger, run_id: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _missed(item: Item) -> list[str]:
-    return [f"{missed.number}: {missed.words()}" for missed in item.photo.missed] if item.photo else []
-
-
 def _more(count: int) -> list[str]:
     return [f"... and {count} more"] if count > 0 else []
 
 
-def failures(ledger: Ledger, run_id: str, limit: int) -> list[Failure]:
-    """The photos of a run with the most errors, worst first, with pictures."""
-    run, task = load_visible(ledger, run_id), trial_spec(ledger.experiment, {}).photos
+def failures(
+    ledger: Ledger, trial: int | None, objective: str = "", wish: Wish | None = None, cursor: str = "", limit: int = 4
+) -> Failures:
+    """Where a trial fails by an objective, with pictures: each mistake large enough to be read, and the whole photo."""
+    run, task = run_of(ledger, trial), photos_of(ledger)
+    errors = Errors.of(run, objective or ledger.experiment.metric)
     photos = {photo.sha256: photo for photo in task.references.photos}
-    views = {item.id: _failure(run, item) for item in run.photos}
-    predictions = run.predictions()
-    worst = sorted(run.photos, key=lambda item: (-views[item.id].errors, item.name))
-    found = []
-    for item in [item for item in worst if views[item.id].errors][: min(limit, MOST_FAILURES)]:
-        photo = photos[item.id]
-        pixels = read_photo(photo.path, photo.sha256)
-        picture = draw_photo(photo, predictions[item.id], pixels, task.scoring, PICTURE_SIDE)
-        found.append(Failure(views[item.id], picture))
-    return found
-
-
-def _failure(run: BenchmarkRun, item: Item) -> FailureView:
-    counts, errors = {}, 0
-    for card, kept in ledgers(run).items():
-        counted = outcome(item, card, kept)
-        if counted is not None and (counted.missed or counted.invented):
-            errors += int(counted.missed + counted.invented)
-            counts[kept.noun] = f"{counted.missed} missed, {counted.invented} invented"
-    return FailureView(
-        photo=item.name,
-        errors=errors,
-        status=item.photo.status if item.photo else "",
-        expected=list(item.photo.expected) if item.photo else [],
-        read=list(item.photo.read) if item.photo else [],
-        missed=_missed(item),
-        counts=counts,
+    other = pinned_run(ledger) or (run_of(ledger, None) if trial is not None else None)
+    beside = {item.id: item for item in other.photos} if other else {}
+    wrong = failing(run, errors, photos, wish)
+    shown, following = page(wrong, cursor, min(limit, MOST_FAILURES))
+    views, pictures = [], dict[str, bytes]()
+    for number, item in enumerate(shown, start=1):
+        view = view_of(item, photos[item.id], errors, task.scoring, beside.get(item.id))
+        drawn = _draw(task, item, photos[item.id], errors, view, number)
+        views.append(view.model_copy(update={"pictures": tuple(drawn)}))
+        pictures |= drawn
+    told = FailuresView(
+        trial=trial,
+        objective=errors.metric,
+        total=len(wrong),
+        shown=len(shown),
+        next_cursor=following,
+        failures=views,
     )
+    return Failures(told, pictures)
+
+
+def _draw(
+    task: PhotosTask, item: Item, photo: ReferencePhoto, errors: Errors, view: FailureView, number: int
+) -> dict[str, bytes]:
+    """A close-up of each mistake, and the whole photo; of bibs alone, or of faces alone, where it is about these."""
+    assert item.photo is not None
+    pixels = read_photo(photo.path, photo.sha256)
+    photo, found = errors.about(photo, item.photo.prediction)
+    places = [Box(x=x, y=y, w=w, h=h) for x, y, w, h in (each.box for each in view.mistakes)]
+    parts = {
+        f"{number}-mistake-{place}.jpg": draw_close_up(photo, found, pixels, task.scoring, box)
+        for place, box in enumerate(places, start=1)
+        if box.has_coords
+    }
+    return parts | {f"{number}-photo.jpg": draw_photo(photo, found, pixels, task.scoring, PICTURE_SIDE)}

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 
 import optuna
 
-from harness.search.base import Gain, gain_of, known_base
+from harness.search.base import Gain, known_base
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger
-from harness.search.selecting import standings
+from harness.search.selecting import gain_of, standings
 from harness.search.trials import State, TrialRecord, pareto_front, ranked
 from harness.search.verification import verified
 from harness.search.views import BudgetView, LeaderboardView, TrialView
@@ -128,6 +128,8 @@ def _selection(view: LeaderboardView) -> str:
 
 def budget_text(view: BudgetView) -> str:
     """What was spent, in a line, and what became of the trials where not all of them are complete."""
+    if not view.begun:
+        return f"Budget: {view.trials_budget} trials, {view.minutes_budget:g} minutes; nothing is spent yet."
     others = any(state != State.COMPLETE for state in view.states)
     became = ", ".join(f"{count} {_STATES.get(state, state)}" for state, count in sorted(view.states.items()))
     trials = f"{view.trials} of {view.trials_budget} trials" + (f" ({became})" if others else "")

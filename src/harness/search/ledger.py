@@ -14,7 +14,7 @@ import secrets
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,10 @@ class Ledger:
 
     @classmethod
     def open(cls, experiment: Experiment, folder: Path, *, create: bool = True) -> Ledger:
-        """Open the study, made now if it is new and may be. One that was begun with another definition is refused."""
+        """Open the study, made now if it is new and may be. One that was begun with another definition is refused.
+        Whoever only reads (`create=False`) waits for no lock."""
         place, sampler = open_place(folder, experiment.study), make_sampler(experiment, 0)
-        with place.exclusive():
+        with place.exclusive() if create else nullcontext():
             try:  # loading writes nothing, so that looking at a study leaves no trace
                 study = optuna.load_study(study_name=experiment.study, storage=place.storage, sampler=sampler)
             except KeyError as error:
@@ -66,6 +67,8 @@ class Ledger:
                 )
             ledger = cls(experiment, folder, place, study)
             if "definition" not in study.user_attrs:
+                if not create:
+                    raise NotBegunError(f"study {experiment.study} has not been begun")
                 ledger.note("budget", experiment.budget.model_dump())
                 ledger.note("definition", experiment.definition())
         ledger._check_definition()
@@ -139,13 +142,15 @@ class Ledger:
         """A trial to evaluate, or None where the search is closed.
 
         Without a point it is one that a dead worker left, else the sampler's. A point that was tried before comes back
-        as the trial that tried it. `worker` is empty for a trial that somebody outside asks for and will tell.
+        as the trial that tried it, to be finished where its worker died over it. `worker` is empty for a trial that
+        somebody outside asks for and will tell.
         """
         with self.place.exclusive():
             trials = self._tidied()
             seen = {point_key(trial.point): trial for trial in trials if trial.counts}
             if point is not None and (known := seen.get(point_key(point))):
-                return known
+                left = worker and self._is_left(known) and not self._stopped(trials)
+                return self._take_over(known, worker) if left else known
             if point is None and worker and not self._stopped(trials):
                 for record in filter(self._is_left, trials):
                     return self._take_over(record, worker)

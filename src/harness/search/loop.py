@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.base.errors import HarnessError, StaleCodeError
 from harness.runs.archive import BenchmarkRun
 from harness.runs.selection import rate_items
+from harness.scoring import Interval
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.trials import Sides, TrialRecord
@@ -29,10 +30,13 @@ class Outcome:
     violations: Mapping[str, float]
     metrics: Mapping[str, float]
     sides: Sides | None = None
+    #: What a constraint with a certainty is held against in place of the metric: its bound.
+    bounds: Mapping[str, float] = field(default_factory=dict)
 
     def notes(self) -> dict[str, Any]:
         """What the ledger keeps of it beside the values."""
-        return {"mlflow_run_id": self.run_id, "metrics": dict(self.metrics), "sides": self.sides}
+        kept = {"mlflow_run_id": self.run_id, "metrics": dict(self.metrics), "sides": self.sides}
+        return {**kept, "bounds": dict(self.bounds)} if self.bounds else kept
 
 
 @dataclass(frozen=True)
@@ -96,14 +100,29 @@ def outcome_of(experiment: Experiment, run_id: str, run: BenchmarkRun) -> Outcom
     """The numbers that a search is after; raises where the run does not have them."""
     if not run.complete:
         raise HarnessError(f"{run.shortfall}; {run.failures[0]}")
-    wanted = dict.fromkeys([*experiment.objectives, *experiment.constraints])
-    if missing := [name for name in wanted if name not in run.metrics]:
-        raise HarnessError(f"{missing[0]}: the run has no such number; nothing is labelled that it could be made of")
     rate = rate_items(run, experiment.metric)
+    sure = {name: interval for task in run.tasks.values() for name, interval in task.intervals.items()}
+    return make_outcome(experiment, run_id, run.metrics, sure, rate.listed() if rate else None)
+
+
+def make_outcome(
+    experiment: Experiment,
+    run_id: str,
+    metrics: Mapping[str, float],
+    sure: Mapping[str, Interval],
+    sides: Sides | None,
+) -> Outcome:
+    """The same from metrics, from the intervals of those that a constraint asks to be certain, and from the sides of
+    the first objective; raises where one is missing."""
+    wanted = dict.fromkeys([*experiment.objectives, *experiment.constraints])
+    if missing := [name for name in wanted if name not in metrics]:
+        raise HarnessError(f"{missing[0]}: the run has no such number; nothing is labelled that it could be made of")
+    held = {name: limit.held(name, metrics[name], sure.get(name)) for name, limit in experiment.constraints.items()}
     return Outcome(
         run_id,
-        tuple(run.metrics[name] for name in experiment.objectives),
-        {name: limit.violation(run.metrics[name]) for name, limit in experiment.constraints.items()},
-        {name: run.metrics[name] for name in wanted},
-        rate.listed() if rate else None,
+        tuple(metrics[name] for name in experiment.objectives),
+        {name: experiment.constraints[name].violation(value) for name, value in held.items()},
+        {name: metrics[name] for name in wanted},
+        sides,
+        {name: value for name, value in held.items() if experiment.constraints[name].certainty is not None},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import yaml
 
 from harness.base.conf import find_choice
-from harness.base.errors import ConfigError
+from harness.base.disk import write_atomically
+from harness.base.errors import ConfigError, ConflictError
 from harness.search.base import known_base
+from harness.search.holdout import PROPOSED as NOTE
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger
 from harness.search.searchable import GROUPS, trial_choices
@@ -22,17 +25,33 @@ FILE = "proposed_preset.yaml"
 
 
 def write_proposal(ledger: Ledger, trial: TrialRecord) -> Path:
-    """Write the configuration of a complete trial as a preset into the study's folder."""
+    """Write the configuration of a complete trial as a preset into the study's folder. The ledger keeps which trial it
+    is and a digest of the file, so that what is confirmed is what was proposed."""
     path = ledger.folder / FILE
-    beside = path.with_suffix(".tmp")
-    beside.write_text(f"# @package _global_\n{_header(ledger, trial)}\n{preset_yaml(ledger, trial)}")
-    beside.replace(path)
+    content = f"# @package _global_\n{_header(ledger, trial)}\n{preset_yaml(ledger, trial)}".encode()
+    write_atomically(path, content)
+    ledger.note(NOTE, {"trial": trial.number, "sha256": hashlib.sha256(content).hexdigest()})
     return path
 
 
 def withdraw(ledger: Ledger) -> None:
     """Take back what was proposed before, if anything was."""
     (ledger.folder / FILE).unlink(missing_ok=True)
+    if ledger.noted(NOTE):
+        ledger.note(NOTE, None)
+
+
+def refuse_edited(ledger: Ledger) -> None:
+    """Raise ConflictError where the proposed preset is not the file that was proposed. Whatever an older harness has
+    proposed is taken as it is."""
+    noted, path = ledger.noted(NOTE), ledger.folder / FILE
+    if not noted:
+        return
+    content = path.read_bytes() if path.is_file() else None
+    if content is None or hashlib.sha256(content).hexdigest() != noted["sha256"]:
+        what = "has changed" if content is not None else "is gone"
+        again = f"harness search propose {ledger.experiment.study} {noted['trial']}"
+        raise ConflictError(f"{path}: {what} since trial {noted['trial']} was proposed; propose it again: {again}")
 
 
 def preset_yaml(ledger: Ledger, trial: TrialRecord) -> str:

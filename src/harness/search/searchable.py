@@ -14,8 +14,10 @@ from functools import lru_cache
 from typing import Any
 
 from harness.base.code import code_of, modules_of
+from harness.base.conf import conf_dir, conf_folders
 from harness.base.errors import ConfigError
-from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary
+from harness.base.objects import described_only
+from harness.config import build, build_pipeline, chosen_files, compose, value_at, vary, written_at
 from harness.search.experiment import Experiment
 from harness.search.space import Parameter, Point, Value, overrides
 from harness.spec import RunSpec
@@ -48,14 +50,57 @@ _ONE_AT_A_TIME = threading.Lock()
 _NOT_IN_BASE = ("references.split", "holdout", "sweep_id", "force", "note", "hydra", "+", "~")
 
 
+def check_words(experiment: Experiment) -> None:
+    """Refuse an experiment by its text alone, before anything that it names is composed, looked up or imported: it may
+    choose backends by their names, and neither name code nor ask the environment. Raises ConfigError."""
+    for override in experiment.base:
+        if override.startswith(_NOT_IN_BASE):
+            raise ConfigError(f"base: {override}: not for a search to set")
+        _check_word("base", override)
+    for key, parameter in experiment.space.items():
+        _check_word("space", key)
+        for value in (*(parameter.choices or ()), *(each for some in parameter.when.values() for each in some)):
+            _check_word(f"space.{key}", str(value))
+
+
+def _check_word(place: str, text: str) -> None:
+    if "_target_" in text:
+        raise ConfigError(f"{place}: {text}: an experiment names no code; choose a backend by its name: face=NAME")
+    if "${" in text:
+        raise ConfigError(f"{place}: {text}: an experiment holds plain values, and nothing that is looked up")
+
+
+def described_values(experiment: Experiment) -> dict[str, Any]:
+    """What the base has for each key of the space, as the config files write it. Nothing that they name is imported,
+    and nothing is looked up in the environment. A group that is chosen has no value of its own."""
+    check_words(experiment)
+    plain = [key for key, parameter in experiment.space.items() if "." in key and not parameter.when]
+    return dict(_written(experiment.base, tuple(plain), _conf_stamp()))
+
+
+@lru_cache(maxsize=64)
+def _written(base: tuple[str, ...], keys: tuple[str, ...], _: tuple[tuple[str, int, int], ...]) -> tuple[Any, ...]:
+    """Keys with what the base has for them, composed once for as long as no config file changes."""
+    with described_only(), _ONE_AT_A_TIME:
+        config = compose(base)
+    return tuple((key, written_at(config, key)) for key in keys)
+
+
+def _conf_stamp() -> tuple[tuple[str, int, int], ...]:
+    """What changes when a config file is edited, added or removed."""
+    files = [file for folder in conf_folders() for file in sorted(folder.path.glob("*/*.yaml"))]
+    found = [(str(file), file.stat()) for file in (conf_dir() / "config.yaml", *files)]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
+
+
 def check_experiment(experiment: Experiment) -> None:
     """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
+    check_words(experiment)
     if not experiment.space:
         raise ConfigError(
             f"study {experiment.study} has no space to search; candidates of it are judged: harness judge"
         )
-    refuse_in_base(experiment)
-    base = _composed(experiment.base)
+    base = composed(experiment.base)
     if (split := str(value_at(base, "references.split"))) != "iteration":
         raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")
     known = known_metrics(build(base))
@@ -68,13 +113,6 @@ def check_experiment(experiment: Experiment) -> None:
             _check_value(experiment, key, parameter, value)
 
 
-def refuse_in_base(experiment: Experiment) -> None:
-    """Refuse overrides of the base that are the search's own business. Raises ConfigError."""
-    for override in experiment.base:
-        if override.startswith(_NOT_IN_BASE):
-            raise ConfigError(f"base: {override}: not for a search to set")
-
-
 def known_metrics(spec: RunSpec) -> tuple[str, ...]:
     """Every metric that a search may be after, or limited by: the rates and figures that the run's tasks declare."""
     return tuple(dict.fromkeys(metric for task in spec.tasks for card in task.declares() for metric in card.metrics))
@@ -84,7 +122,7 @@ def trial_config(experiment: Experiment, point: Mapping[str, Value]) -> Any:
     """The config of a point: groups are chosen as on the command line, plain keys are set on top."""
     chosen = {key: value for key, value in point.items() if "." not in key}
     return vary(
-        _composed((*experiment.base, *overrides(chosen))),
+        composed((*experiment.base, *overrides(chosen))),
         {key: value for key, value in point.items() if key not in chosen},
     )
 
@@ -114,9 +152,15 @@ def study_digests(experiment: Experiment) -> tuple[str, str]:
     return code.digest, hashlib.sha256(config.encode()).hexdigest()
 
 
-def _composed(given: tuple[str, ...]) -> Any:
+def composed(given: tuple[str, ...]) -> Any:
+    """The config that overrides select, composed once."""
     with _ONE_AT_A_TIME:
         return _compose(given)
+
+
+def forget_composed() -> None:
+    """Read the config files anew from here on: a process that lives for long must see that they were edited."""
+    _compose.cache_clear()
 
 
 @lru_cache(maxsize=64)

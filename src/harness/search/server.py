@@ -1,8 +1,9 @@
 """The MCP server: searches for an agent, within the limits that people have set.
 
 The limits are the server's, not the agent's good will: experiments are read from `experiments/` alone, by name; the
-budget is the file's; values are a run's own; what is written goes to `experiments/<study>/`. No tool deletes, freezes,
-labels, sets a baseline or reads the holdout. Every refusal says what to do instead.
+budget is a person's, and so are cancelling a study, resuming it, the baseline and the holdout; values are a run's own;
+what is written goes to `experiments/<study>/`, and a doubt about a label beside the labels. Every call answers within
+two seconds: what takes longer is a job (`jobs`). Every refusal says what to do instead.
 """
 
 from __future__ import annotations
@@ -10,33 +11,42 @@ from __future__ import annotations
 import functools
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec
 
+from anyio.to_thread import run_sync
 from mcp.server import MCPServer
-from mcp.server.mcpserver import Image
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from harness.base.errors import BudgetError, ConfigError, ConflictError, HarnessError, NotBegunError
+from harness.base.comments import meanings_of
+from harness.base.errors import BudgetError, ConfigError, ConflictError, HarnessError
 from harness.search import inspection, verbs
-from harness.search.base import known_base
-from harness.search.experiment import FOLDER, experiment_path, read_experiment
-from harness.search.inspection import BaselineView, ComparisonView, FailureView, RunView
-from harness.search.ledger import Ledger
+from harness.search.answers import JobView, advised, caller, jobs_of, settled
+from harness.search.experiment import FOLDER, Experiment, read_experiment
+from harness.search.jobs import Job
+from harness.search.searchable import GROUPS, check_words
 from harness.search.space import Value
-from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView, View
+from harness.search.views import BudgetView, SpaceView, View
+from harness.search.work import KINDS
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
 Study = Annotated[str, Field(description="name of an experiment: link_geometry is experiments/link_geometry.yaml")]
-RunId = Annotated[str, Field(description="MLflow run, as in `run_id` of a trial")]
+Trial = Annotated[int | None, Field(description="number of a trial; the base of the study if left out")]
+TrialNumber = Annotated[int, Field(ge=0, description="number of a trial")]
 Hypothesis = Annotated[str, Field(min_length=10, description="what the trial is to find out, in a sentence")]
+Photo = Annotated[str, Field(min_length=1, max_length=200, description="name or sha256 of a photo of the search")]
+Objective = Annotated[str, Field(description="a metric; the first objective of the study if left out")]
+Key = Annotated[
+    str, Field(max_length=100, description="your own name for this call: called again with it, you get the same job")
+]
+Asked = Context[Any, Any]
+#: What every tool returns whose work is a job.
+Answer = Annotated[CallToolResult, JobView]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 _MOST_WORKERS = 4
@@ -45,191 +55,380 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 
 INSTRUCTIONS = """\
-Bounded search for pipeline parameters. Start with describe_space and ask, which evaluates the base; then see
-get_baseline and list_failures. Try points of your own with run_trial, each with a hypothesis, or let the sampler work
-with start_search. The budget is shared and enforced. End with propose_preset where leaderboard has found something; a
-person confirms it on the holdout, which cannot be read here."""
-
-_NEXT = {
-    BudgetError: "Call leaderboard to see what was found, and propose_preset to hand in the best.",
-    NotBegunError: "Call ask: it evaluates the base and gives a first point.",
-    ConflictError: "Call leaderboard or budget_status to see what the study has recorded.",
-    ConfigError: "Call describe_space to see what may be set.",
-}
+Bounded search for pipeline parameters. Start with list_studies, describe_space and begin_study, which evaluates the
+base. Every call answers within two seconds; what takes longer is a job, with `status` and `job`: call job_status until
+its status is done, then read `result`. Read list_failures before you form a hypothesis; what_if and smallest_change try
+values on one photo at no cost. Try points with run_trial, each with a hypothesis, or let the sampler work with
+start_search. The budget is shared, enforced and not yours to raise. End with propose_preset where leaderboard has found
+something; a person confirms it on the holdout, which cannot be read here."""
 
 
-class Started(View):
-    """A search at work in a process of its own; budget_status and leaderboard follow it."""
+class StudyView(View):
+    """An experiment that an agent may work on; `problem` says why not, where it may not."""
 
     study: str
-    process: int
-    log: str
-    budget: BudgetView
+    description: str = ""
+    objectives: dict[str, str] = Field(default_factory=dict)
+    budget: BudgetView | None = None
+    problem: str = ""
 
 
-class Proposal(View):
-    """The file that holds the proposed preset, its text, and the trial that it is made of."""
+class Studies(View):
+    """All of them."""
 
-    path: str
-    text: str
-    trial: TrialView
+    studies: list[StudyView]
 
 
-class Failures(View):
-    """Photos of a run with errors on them; the pictures follow in the same order."""
-
-    run_id: str
-    failures: list[FailureView]
-
-
-def told(tool: Callable[P, R]) -> Callable[P, R]:
+def told(tool: Callable[P, Awaitable[Any]]) -> Callable[P, Awaitable[Any]]:
     """Turn the harness's errors into ones that an agent can act on."""
 
     @functools.wraps(tool)
-    def call(*arguments: P.args, **named: P.kwargs) -> R:
+    async def call(*arguments: P.args, **named: P.kwargs) -> Any:
         try:
-            return tool(*arguments, **named)
+            return await tool(*arguments, **named)
         except HarnessError as error:
-            advice = next((text for kind, text in _NEXT.items() if isinstance(error, kind)), "")
-            raise ToolError(f"{error}. {advice}".strip()) from error
+            raise advised(error) from error
 
     return call
 
 
-def named(study: str) -> str:
-    """Refuse whatever is not the name of an experiment file in `experiments/`."""
+def named(study: str) -> Experiment:
+    """The experiment of a name in `experiments/`, by its text alone; everything else is refused."""
     there = sorted(path.stem for path in FOLDER.glob("*.yaml"))
     if not _NAME.fullmatch(study) or study not in there:
-        raise ConfigError(f"{study!r}: expected the name of an experiment: {', '.join(there) or 'there is none'}")
-    if (own := read_experiment(FOLDER / f"{study}.yaml").study) != study:
-        raise ConfigError(f"{study}: its file calls the study {own}; a person has to rename one of them")
-    return study
+        raise ConfigError(f"{study[:80]!r}: expected the name of an experiment: {', '.join(there) or 'there is none'}")
+    experiment = read_experiment(FOLDER / f"{study}.yaml")
+    if experiment.study != study:
+        raise ConfigError(f"{study}: its file calls the study {experiment.study}; a person has to rename one of them")
+    check_words(experiment)
+    return experiment
 
 
-def begun(study: str) -> Ledger:
-    """The ledger of a study that has its base: whoever only reads begins none."""
-    ledger = verbs.open_study(named(study))
-    known_base(ledger)
-    return ledger
+def _submitted(study: str, kind: str, by: str, key: str, arguments: dict[str, Any]) -> Job:
+    named(study)
+    chosen = KINDS[kind]
+    return jobs_of(study).add(study, kind, chosen.lane, arguments, by, key, chosen.lasting)
 
 
-def describe_space(study: Study) -> SpaceView:
-    """What a search may vary and what it is after: parameters with their ranges and base values, objectives,
+async def _job(context: Asked, study: str, kind: str, key: str = "", /, **arguments: Any) -> CallToolResult:
+    """Begin a job, or find the one that the same call began, and answer with what is known of it after a moment."""
+    job = await run_sync(_submitted, study, kind, caller(context), key, arguments)
+    return await settled(context, job)
+
+
+async def list_studies() -> Studies:
+    """The experiments that there are, what each is after, and what is left of its budget."""
+    return await run_sync(_studies)
+
+
+def _studies() -> Studies:
+    return Studies(studies=[_study(path.stem) for path in sorted(FOLDER.glob("*.yaml"))])
+
+
+def _study(name: str) -> StudyView:
+    try:
+        experiment = named(name)
+        budget = verbs.status(name)
+    except HarnessError as error:
+        return StudyView(study=name, problem=str(error))
+    objectives = {metric: str(direction) for metric, direction in experiment.objectives.items()}
+    return StudyView(study=name, description=experiment.description, objectives=objectives, budget=budget)
+
+
+async def describe_space(study: Study) -> SpaceView:
+    """What a search may vary and what it is after: parameters with their meaning, ranges and base values, objectives,
     constraints, budget. Nothing else can be set."""
-    return verbs.describe(named(study))
+    return await run_sync(_described, study)
 
 
-def get_baseline(study: Study) -> BaselineView:
-    """What a trial has to beat: the base configuration's run, and the pinned baseline if there is one."""
-    return inspection.baseline(begun(study))
+def _described(study: str) -> SpaceView:
+    named(study)
+    return verbs.describe(study)
 
 
-def leaderboard(study: Study, limit: Annotated[int, Field(ge=1, le=100)] = 10) -> LeaderboardView:
+async def budget_status(study: Study) -> BudgetView:
+    """What is left of the budget, and why no trial may be begun where none may."""
+    return await run_sync(_status, study)
+
+
+def _status(study: str) -> BudgetView:
+    named(study)
+    return verbs.status(study)
+
+
+async def job_status(
+    context: Asked, study: Study, job: Annotated[str, Field(description="as in `job` of an answer")]
+) -> Answer:
+    """How far a job is, what is known already and, once it is done, its result with its pictures."""
+    found = await run_sync(_found, study, job)
+    return await settled(context, found, tell_failed=True)
+
+
+def _found(study: str, job: str) -> Job:
+    named(study)
+    return jobs_of(study).get(job)
+
+
+async def get_baseline(context: Asked, study: Study) -> Answer:
+    """What a trial has to beat: the base configuration's result, and the pinned baseline if there is one."""
+    return await _job(context, study, "get_baseline")
+
+
+async def leaderboard(context: Asked, study: Study, limit: Annotated[int, Field(ge=1, le=100)] = 10) -> Answer:
     """How the study stands: best trials, gain over the base with its interval, what is left of it once it is counted
     in how many were tried (`selection`, `standing`), Pareto front, parameter importances."""
-    return verbs.board(named(study), limit)
+    return await _job(context, study, "leaderboard", limit=limit)
 
 
-def get_run(study: Study, run_id: RunId) -> RunView:
-    """One run of the study: its metrics and its configuration."""
-    return inspection.run_view(run_id, inspection.load_visible(begun(study), run_id))
+async def get_trial(context: Asked, study: Study, trial: TrialNumber) -> Answer:
+    """One trial of the study: its parameters, metrics and configuration."""
+    return await _job(context, study, "get_trial", trial=trial)
 
 
-def compare_runs(
+async def compare_trials(context: Asked, study: Study, trial: TrialNumber, other: Trial = None) -> Answer:
+    """Two trials side by side: verdict, metrics with intervals, settings that differ, photos that came out otherwise.
+    Without another one, a trial stands beside the base."""
+    return await _job(context, study, "compare_trials", trial=trial, other=other)
+
+
+async def explain_trial(context: Asked, study: Study, trial: TrialNumber) -> Answer:
+    """A trial in words: its scorecards, why it missed numbers, its verdict beside the base, and which photos it mended
+    or broke."""
+    return await _job(context, study, "explain_trial", trial=trial)
+
+
+async def list_failures(
+    context: Asked,
     study: Study,
-    candidate: RunId,
-    baseline: Annotated[str | None, Field(description="run to compare with; the base of the study if left out")] = None,
-) -> ComparisonView:
-    """Two runs side by side: verdict, metrics with intervals, settings that differ, photos that came out otherwise."""
-    return inspection.comparison(begun(study), candidate, baseline)
+    trial: Trial = None,
+    objective: Objective = "",
+    cause: Annotated[
+        str, Field(description="of a missed number: not_seen, misread, partial, dropped_by_rule, ...")
+    ] = "",
+    tag: Annotated[str, Field(description="a tag of the photo or of its boxes")] = "",
+    person: Annotated[str, Field(description="somebody in the photo")] = "",
+    cursor: Annotated[str, Field(max_length=64, description="`next_cursor` of the answer before")] = "",
+    limit: Annotated[int, Field(ge=1, le=inspection.MOST_FAILURES)] = 4,
+) -> Answer:
+    """The photos on which a trial has errors that the objective counts, worst first: each mistake with its cause and
+    its place, the texts that the reader dropped and why, what the baseline did there; and pictures, a close-up of each
+    mistake with label and prediction drawn, then the whole photo. Red is missed, orange is false, green is found."""
+    asked = {"objective": objective, "cause": cause, "tag": tag, "person": person, "cursor": cursor, "limit": limit}
+    return await _job(context, study, "list_failures", "", trial=trial, **asked)
 
 
-def list_failures(
-    study: Study, run_id: RunId, limit: Annotated[int, Field(ge=1, le=inspection.MOST_FAILURES)] = 4
-) -> Annotated[CallToolResult, Failures]:
-    """The photos with the most errors of a run, worst first, each with a small picture of what was found and missed."""
-    found = inspection.failures(begun(study), run_id, limit)
-    views = Failures(run_id=run_id, failures=[item.view for item in found])
-    pictures = [Image(data=item.picture, format="jpeg").to_image_content() for item in found]
-    content = views.model_dump(mode="json")
-    return CallToolResult(
-        content=[TextContent(type="text", text=json.dumps(content)), *pictures], structured_content=content
-    )
-
-
-def explain_run(study: Study, run_id: RunId) -> dict[str, str]:
-    """A run in words: its scorecards, why it missed numbers, its verdict beside the base, and which photos it mended or
-    broke."""
-    return {"run_id": run_id, "text": inspection.explanation(begun(study), run_id)}
-
-
-def budget_status(study: Study) -> BudgetView:
-    """What is left of the budget, and why no trial may be begun where none may."""
-    return verbs.status(named(study))
-
-
-def start_search(
+async def what_if(
+    context: Asked,
     study: Study,
-    trials: Annotated[
-        int | None, Field(ge=1, description="stop at so many trials in all; the file's budget is the most")
-    ] = None,
+    photo: Photo,
+    params: Annotated[dict[str, Value], Field(description="values of the space, on top of the base's")],
+    objective: Objective = "",
+) -> Answer:
+    """One photo with other values: what is predicted, the errors before and after, and what the reader dropped. It
+    costs nothing of the budget. A value that mends one photo may break others: smallest_change and run_trial tell."""
+    return await _job(context, study, "what_if", photo=photo, params=params, objective=objective)
+
+
+async def smallest_change(context: Asked, study: Study, photo: Photo, objective: Objective = "") -> Answer:
+    """Which single parameter mends a photo that the base fails on, and its value nearest to the base's; what that does
+    to all other photos of the search; or that no single parameter does. It costs nothing of the budget."""
+    return await _job(context, study, "smallest_change", photo=photo, objective=objective)
+
+
+async def begin_study(context: Asked, study: Study, key: Key = "") -> Answer:
+    """Begin a study: evaluate its base on the photos of the search, which trials are held against. A study that was
+    begun before goes on."""
+    return await _job(context, study, "begin_study", key)
+
+
+async def start_search(
+    context: Asked,
+    study: Study,
+    trials: Annotated[int | None, Field(ge=1, description="stop after so many; the budget is the most")] = None,
     workers: Annotated[int, Field(ge=1, le=_MOST_WORKERS)] = 1,
-) -> Started:
-    """Let the sampler work until the budget is spent, in a process of its own; returns at once."""
-    most = read_experiment(FOLDER / f"{named(study)}.yaml").budget
-    ledger = verbs.prepare(study, min(trials or most.trials, most.trials), most.minutes, resume=True)
-    if closed := ledger.closed():
-        raise BudgetError(f"study {study}: {closed}")
-    log = ledger.folder / "search.log"
-    command = [sys.executable, "-m", "harness", "search", str(experiment_path(study)), "--workers", str(workers)]
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-        )
-    return Started(study=study, process=process.pid, log=str(log), budget=verbs.status(study))
+    key: Key = "",
+) -> Answer:
+    """Let the sampler work until the budget of the study is spent, or for so many trials. cancel_job stops it."""
+    if trials is not None and workers > 1:
+        raise ConfigError("give either trials, or more than one worker: several do not stop at the same trial")
+    await run_sync(_refuse_closed, study)
+    return await _job(context, study, "start_search", key, trials=trials, workers=workers)
 
 
-def ask(study: Study) -> TrialView:
-    """The sampler's next point; the first call also evaluates the base. The point is yours, and counts, until run_trial
-    has run it or cancel gives it back."""
-    return verbs.ask(named(study), proposed_by="agent")
+async def ask(context: Asked, study: Study, key: Key = "") -> Answer:
+    """The sampler's next point. It is yours, and counts, until run_trial runs it or give_back_trial gives it back."""
+    await run_sync(_refuse_closed, study)
+    return await _job(context, study, "ask", key)
 
 
-def run_trial(
+async def run_trial(
+    context: Asked,
     study: Study,
     hypothesis: Hypothesis,
     params: Annotated[dict[str, Value] | None, Field(description="a point of your own, one value a parameter")] = None,
     trial: Annotated[int | None, Field(description="or the number of a trial from `ask`")] = None,
-) -> TrialView:
+    key: Key = "",
+) -> Answer:
     """Evaluate one point on the photos of the search. A point that was tried before is answered at no cost."""
-    return verbs.try_point(named(study), hypothesis, params, trial, proposed_by="agent")
+    await run_sync(lambda: verbs.check_try(named(study), hypothesis, params, trial))
+    return await _job(context, study, "run_trial", key, hypothesis=hypothesis, params=params, trial=trial)
 
 
-def cancel(study: Study, trial: Annotated[int | None, Field(description="a trial from `ask`")] = None) -> BudgetView:
-    """Stop the search of a study, which finishes the trials that it has begun; or give back a trial from `ask`."""
-    return verbs.cancel(named(study), trial)
+def _refuse_closed(study: str) -> None:
+    """Raise BudgetError where a study takes no more trials."""
+    if closed := _status(study).closed_because:
+        raise BudgetError(f"study {study}: {closed}")
 
 
-def propose_preset(
-    study: Study, trial: Annotated[int | None, Field(description="the best if left out")] = None
-) -> Proposal:
+async def give_back_trial(
+    study: Study, trial: Annotated[int, Field(ge=0, description="a trial from `ask`")]
+) -> BudgetView:
+    """Give back a trial from `ask` that you will not run; the budget gets it back."""
+    return await run_sync(_given_back, study, trial)
+
+
+def _given_back(study: str, trial: int) -> BudgetView:
+    named(study)
+    return verbs.cancel(study, trial)
+
+
+async def cancel_job(
+    context: Asked, study: Study, job: Annotated[str, Field(description="a job that you have begun")]
+) -> Answer:
+    """Stop a job of your own. A trial that it has begun counts as failed. The study goes on: only a person cancels
+    it."""
+    found = await run_sync(_found, study, job)
+    if found.request.by != caller(context):
+        raise ConflictError(f"job {job} was begun by {found.request.by}: only its own caller may stop it")
+    await run_sync(found.wish_cancelled)
+    return await settled(context, found, tell_failed=True)
+
+
+async def propose_preset(
+    context: Asked,
+    study: Study,
+    trial: Annotated[int | None, Field(description="the best if left out")] = None,
+    key: Key = "",
+) -> Answer:
     """Write a trial as a preset file into the study's folder, for a person to confirm on the holdout and to adopt. One
-    that is neither shown to be better nor a candidate is refused: that nothing was found is a good answer, too."""
-    path, view = verbs.propose(named(study), trial)
-    return Proposal(path=str(path), text=path.read_text(), trial=view)
+    that does not beat the base, or is neither shown to be better nor a candidate, is refused: that nothing was found is
+    a good answer, too."""
+    return await _job(context, study, "propose_preset", key, trial=trial)
 
 
-READERS: tuple[Callable[..., object], ...] = (
+async def flag_label(
+    context: Asked,
+    study: Study,
+    photo: Photo,
+    what: Annotated[Literal["bib", "face"], Field(description="the kind of label that you doubt")],
+    why: Annotated[str, Field(min_length=10, max_length=500, description="what speaks against it, in a sentence")],
+    number: Annotated[str, Field(max_length=20, description="the number on the bib that you doubt, as labelled")] = "",
+    box: Annotated[list[float] | None, Field(min_length=4, max_length=4, description="or where: x, y, w, h")] = None,
+) -> Answer:
+    """Tell a person that a label looks wrong. It is shown to whoever labels, changes nothing and earns nothing: the
+    photo counts as before."""
+    asked = {"photo": photo, "what": what, "why": why, "number": number, "box": box}
+    return await _job(context, study, "flag_label", "", **asked)
+
+
+async def judge(
+    context: Asked,
+    study: Study,
+    commit: Annotated[
+        str, Field(pattern=r"^[0-9a-f]{7,64}$", description="a commit of the repository that the server runs in")
+    ],
+    hypothesis: Hypothesis,
+    key: Key = "",
+) -> Answer:
+    """Judge a commit that changes code beside HEAD of the server's repository: KEEP, DISCARD or CANNOT TELL. It is run
+    in a sandbox that sees the photos of the search and no labels. All tries are counted: the more there are, the more
+    has to be shown. The study needs a `judge` section."""
+    await run_sync(_judged_by, study)
+    return await _job(context, study, "judge", key, commit=commit, hypothesis=hypothesis)
+
+
+def _judged_by(study: str) -> None:
+    """Raise ConfigError where a study judges no code."""
+    if named(study).judge is None:
+        raise ConfigError(f"study {study} judges no code: its file has no `judge` section")
+
+
+Tool = Callable[..., Awaitable[object]]
+READERS: tuple[Tool, ...] = (
+    list_studies,
     describe_space,
+    budget_status,
+    job_status,
     get_baseline,
     leaderboard,
-    get_run,
-    compare_runs,
+    get_trial,
+    compare_trials,
+    explain_trial,
     list_failures,
-    explain_run,
-    budget_status,
+    what_if,
+    smallest_change,
 )
-ACTORS: tuple[Callable[..., object], ...] = (start_search, ask, run_trial, cancel, propose_preset)
+ACTORS: tuple[Tool, ...] = (
+    begin_study,
+    start_search,
+    ask,
+    run_trial,
+    give_back_trial,
+    cancel_job,
+    propose_preset,
+    flag_label,
+    judge,
+)
+
+
+def _resources(server: MCPServer) -> None:
+    """What can be read without a tool: the studies, their budgets before they begin, and what parameters mean."""
+
+    @server.resource("harness://studies", mime_type="application/json")
+    def studies() -> str:
+        """The experiments that there are, each with its objectives and its budget, begun or not."""
+        return _studies().model_dump_json()
+
+    @server.resource("harness://studies/{study}", mime_type="application/json")
+    def study_space(study: str) -> str:
+        """What one experiment varies, what it is after and what it may spend."""
+        return _described(study).model_dump_json()
+
+    @server.resource("harness://studies/{study}/jobs", mime_type="application/json")
+    def study_jobs(study: str) -> str:
+        """The jobs of a study, oldest first, without their results."""
+        named(study)
+        shown = [JobView.of(job, job.state().model_copy(update={"result": None})) for job in jobs_of(study).all()]
+        return json.dumps([view.model_dump(mode="json") for view in shown])
+
+    @server.resource("harness://parameters", mime_type="application/json")
+    def parameters() -> str:
+        """What the keys of the pipeline mean, by the comments of the config files: group, choice, key."""
+        found = {
+            group: {choice: {"about": each.about, "keys": each.keys} for choice, each in meanings_of(group).items()}
+            for group in GROUPS
+        }
+        return json.dumps(found)
+
+
+def _prompts(server: MCPServer) -> None:
+    @server.prompt(title="Search by reading failures")
+    def start(study: str) -> str:
+        """A way to begin: read where the base fails, form hypotheses, try them one by one."""
+        experiment = named(study)
+        goals = ", ".join(f"{direction} {metric}" for metric, direction in experiment.objectives.items())
+        return _START.format(study=study, goals=goals, budget=_status(study).trials_left)
+
+
+_START = """\
+Improve the pipeline in the study {study}: {goals}. There are {budget} trials left.
+1. describe_space, then begin_study; poll job_status until it is done.
+2. list_failures, page by page. Look at the close-ups. Group the failures by their cause.
+3. For a cause that several photos share, ask smallest_change or what_if on two or three of them.
+4. State a hypothesis, run_trial, then compare_trials: which photos were mended, which were broken?
+5. leaderboard says what is left of the gain once it is counted in how many trials there were. Stop when nothing is.
+6. flag_label where a label looks wrong. It changes no score.
+7. propose_preset where the standing allows it; otherwise say that nothing was found."""
 
 
 def make_server() -> MCPServer:
@@ -240,11 +439,17 @@ def make_server() -> MCPServer:
     for tools, hints in ((READERS, READS), (ACTORS, ADDS)):
         for tool in tools:
             server.add_tool(told(tool), annotations=hints)
+    _resources(server)
+    _prompts(server)
     return server
 
 
 def serve() -> None:
-    """Serve on standard input and output until the client goes away. What trials print goes to standard error."""
+    """Serve on standard input and output until the client goes away. What jobs print goes to their lane's log."""
     if not FOLDER.is_dir():
         raise ConfigError(f"no {FOLDER}/ in {Path.cwd()}; start the server where the experiment files are")
+    _studies()  # the first look at experiments takes longest, and no call is to wait for it
+    for path in FOLDER.glob("*.yaml"):
+        with suppress(HarnessError):  # whoever asks for it is told
+            _described(path.stem)
     make_server().run("stdio")

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
@@ -56,6 +56,17 @@ def place_exists(folder: Path) -> bool:
     return bool(os.environ.get(VARIABLE)) or (folder / JOURNAL).is_file()
 
 
+def kept_definitions(folder: Path, but: str) -> Iterator[tuple[str, Any]]:
+    """The studies whose ledgers are kept below a folder, or in the database, each with what it is defined by; `but` is
+    left out."""
+    url = os.environ.get(VARIABLE)
+    places = [PostgresPlace(url, but)] if url else [JournalPlace(path.parent) for path in folder.glob(f"*/{JOURNAL}")]
+    for place in places:
+        for study in place.storage.get_all_studies():
+            if study.study_name != but and "definition" in study.user_attrs:
+                yield study.study_name, study.user_attrs["definition"]
+
+
 class JournalPlace:
     """A journal file and lock files beside it."""
 
@@ -63,9 +74,10 @@ class JournalPlace:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         lock = _JournalLock(folder / "locks" / "journal")
-        with lock.held():
-            _mend(folder / JOURNAL)
-            self.storage: BaseStorage = JournalStorage(JournalFileBackend(str(folder / JOURNAL), lock_obj=lock))
+        if _is_torn(folder / JOURNAL):  # only then is there something to wait for the writers for
+            with lock.held():
+                _mend(folder / JOURNAL)
+        self.storage: BaseStorage = JournalStorage(JournalFileBackend(str(folder / JOURNAL), lock_obj=lock))
 
     def exclusive(self) -> AbstractContextManager[None]:
         """The lock on the study."""
@@ -158,6 +170,15 @@ class _JournalLock(JournalFileOpenLock):
             yield
         finally:
             self.release()
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether a journal ends with half a line: that of a writer that was killed, or of one that is writing now."""
+    try:
+        with path.open("rb") as file:
+            return bool(file.seek(0, os.SEEK_END)) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n"
+    except FileNotFoundError:
+        return False
 
 
 def _mend(path: Path) -> None:

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
-from harness.config import value_at
 from harness.search import holdout, leaderboard, proposal
-from harness.search.base import ensure_base, gain_of, open_runs
+from harness.search.base import ensure_base, known_base, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
 from harness.search.ledger import Ledger, claim_or_refuse
-from harness.search.loop import conclude, outcome_of
-from harness.search.searchable import GROUPS, REFUSED, check_experiment, trial_config, trial_spec
-from harness.search.selecting import standings
+from harness.search.loop import Watch, conclude, outcome_of
+from harness.search.searchable import GROUPS, REFUSED, check_experiment, described_values, trial_spec
+from harness.search.selecting import gain_of, standings
 from harness.search.space import Value, faults
-from harness.search.storage import place_exists
-from harness.search.trials import State, TrialRecord
+from harness.search.storage import kept_definitions, place_exists
+from harness.search.trials import Spending, State, TrialRecord
 from harness.search.verification import verify
 from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView
 from harness.search.workers import ProgressLine, end_abandoned, run_trial, work
@@ -37,22 +36,33 @@ def open_study(study: str, *, begun: bool = True) -> Ledger:
     folder = study_folder(path, experiment)
     if begun and not place_exists(folder):
         raise NotBegunError(f"study {experiment.study} has not been begun: harness search {study}")
-    check_experiment(experiment)
+    if not begun:  # whoever only reads what was recorded need not import what the file names
+        check_experiment(experiment)
     return Ledger.open(experiment, folder, create=not begun)
 
 
 def describe(study: str) -> SpaceView:
-    """What an experiment varies, what it is after and what is left of its budget."""
+    """What an experiment varies, what it is after and what is left of its budget. The file is read, not trusted: no
+    code that it names is imported. Whether its values are accepted is checked when the study begins."""
     experiment = read_experiment(experiment_path(study))
-    check_experiment(experiment)
+    return SpaceView.of(experiment, described_values(experiment), status(study))
+
+
+def begin(study: str) -> Ledger:
+    """Begin a study for an agent: its base is evaluated now, unless it was before. The same experiment under another
+    name has the budget that it has under the first one, so that it is refused."""
+    path = experiment_path(study)
+    experiment = read_experiment(path)
     try:
-        budget = status(study)
+        known_base(open_study(study))
     except NotBegunError:
-        budget = None
-    return SpaceView.of(experiment, _base_values(experiment), budget)
+        refuse_twin(experiment, study_folder(path, experiment))
+    ledger = open_study(study, begun=False)
+    ensure_base(ledger)
+    return ledger
 
 
-def run(study: str, workers: int = 1) -> LeaderboardView:
+def run(study: str, workers: int = 1, watch: Watch | None = None) -> LeaderboardView:
     """Search until the budget is spent; verify the best where it beats the base, and propose it where that is more than
     the luck of the best of many. A preset that was proposed before and is worth it no more is withdrawn."""
     ledger = open_study(study, begun=False)
@@ -60,7 +70,7 @@ def run(study: str, workers: int = 1) -> LeaderboardView:
     end_abandoned(ledger, open_runs(ledger.experiment))
     progress = ProgressLine(ledger)
     try:
-        work(ledger, experiment_path(study), workers, progress)
+        work(ledger, experiment_path(study), workers, watch or progress)
     finally:
         progress.close()
     view = leaderboard.leaderboard(ledger)
@@ -89,8 +99,12 @@ def prepare(study: str, trials: int | None = None, minutes: float | None = None,
 
 
 def status(study: str) -> BudgetView:
-    """What a study has spent."""
-    return _budget(open_study(study))
+    """What a study has spent, or may spend where nobody has begun it."""
+    experiment = read_experiment(experiment_path(study))
+    try:
+        return _budget(open_study(study))
+    except NotBegunError:
+        return BudgetView.of(experiment.study, Spending.of(experiment.budget, (), 0.0), None, begun=False)
 
 
 def board(study: str, limit: int = leaderboard.SHOWN) -> LeaderboardView:
@@ -135,13 +149,8 @@ def try_point(
 ) -> TrialView:
     """Evaluate a point of somebody's own, or a trial that was asked for. A point that was tried before is answered from
     the ledger and costs nothing."""
+    check_try(read_experiment(experiment_path(study)), hypothesis, params, trial)
     ledger = open_study(study, begun=False)
-    if not hypothesis.strip():
-        raise ConfigError("hypothesis: say in a sentence what the trial is to find out")
-    if (params is None) == (trial is None):
-        raise ConfigError("give either params, or the number of a trial that was asked for")
-    if params is not None:
-        _check_point(ledger.experiment, params)
     ensure_base(ledger)
     with ledger.worker() as worker:
         if trial is not None:
@@ -185,8 +194,10 @@ def propose(study: str, trial: int | None = None, insist: bool = False) -> tuple
 
 
 def confirm(study: str) -> holdout.Confirmation:
-    """Whether the gain of the winner holds up on photos that the search has not seen."""
-    return holdout.confirm(open_study(study))
+    """Whether the gain of what was proposed, or else of the winner, holds up on photos that the search has not seen."""
+    ledger = open_study(study)
+    proposal.refuse_edited(ledger)
+    return holdout.confirm(ledger)
 
 
 def proposed(study: str) -> Path | None:
@@ -196,22 +207,29 @@ def proposed(study: str) -> Path | None:
     return found if found.is_file() else None
 
 
-def _check_point(experiment: Experiment, params: Mapping[str, Value]) -> None:
-    for key in params:
+def refuse_twin(experiment: Experiment, folder: Path) -> None:
+    """Raise ConflictError where the same search, by what it varies and is after, has been begun under another name."""
+    for name, definition in kept_definitions(folder.parent, experiment.study):
+        if definition == experiment.definition():
+            raise ConflictError(
+                f"study {experiment.study} is the same search as {name}, which was begun before and has its own "
+                f"budget; a person may begin it once more: harness search {experiment.study}"
+            )
+
+
+def check_try(
+    experiment: Experiment, hypothesis: str, params: Mapping[str, Value] | None = None, trial: int | None = None
+) -> None:
+    """Refuse a trial that cannot be tried, by the text of the experiment alone. Raises ConfigError."""
+    if not hypothesis.strip():
+        raise ConfigError("hypothesis: say in a sentence what the trial is to find out")
+    if (params is None) == (trial is None):
+        raise ConfigError("give either params, or the number of a trial that was asked for")
+    for key in params or ():
         if (root := key.split(".")[0]) not in GROUPS:
             raise ConfigError(f"{key}: not searchable: {REFUSED.get(root, 'it is no part of the pipeline')}")
-    if found := faults(experiment.space, params):
+    if params is not None and (found := faults(experiment.space, params)):
         raise ConfigError(f"not a point of the space: {'; '.join(found)}")
-
-
-def _base_values(experiment: Experiment) -> dict[str, Any]:
-    """What the base has for each key of the space; a group that is chosen has no value of its own."""
-    config = trial_config(experiment, {})
-    values = {}
-    for key, parameter in experiment.space.items():
-        if "." in key and not parameter.when:
-            values[key] = value_at(config, key)
-    return values
 
 
 def _budget(ledger: Ledger) -> BudgetView:

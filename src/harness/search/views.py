@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from harness.base.comments import meaning_of
 from harness.scoring.selection import Selected
 from harness.search.base import Base, Gain
 from harness.search.experiment import Experiment
@@ -20,8 +21,8 @@ class View(BaseModel):
 
 
 class BudgetView(View):
-    """What a study has spent; `closed_because` says why it takes no new trials, where it takes none, and `states` what
-    became of the trials that count."""
+    """What a study has spent, and what it may spend where it has not `begun`; `closed_because` says why it takes no new
+    trials, where it takes none, and `states` what became of the trials that count."""
 
     study: str
     trials: int
@@ -33,9 +34,10 @@ class BudgetView(View):
     minutes_left: float
     closed_because: str | None
     states: dict[str, int] = {}
+    begun: bool = True
 
     @classmethod
-    def of(cls, study: str, spending: Spending, closed: str | None) -> BudgetView:
+    def of(cls, study: str, spending: Spending, closed: str | None, begun: bool = True) -> BudgetView:
         """From the ledger."""
         return cls(
             study=study,
@@ -48,6 +50,7 @@ class BudgetView(View):
             minutes_left=round(spending.minutes_left, 2),
             closed_because=closed,
             states=dict(spending.states),
+            begun=begun,
         )
 
 
@@ -90,10 +93,11 @@ class TrialView(View):
 
 
 class ParameterView(View):
-    """What one key may be set to, and what the base has."""
+    """What one key may be set to, what that means by the config files' own words, and what the base has."""
 
     key: str
     allowed: str
+    meaning: str
     base: Any
     when: dict[str, list[Value]]
 
@@ -110,10 +114,10 @@ class SpaceView(View):
     constraints: dict[str, dict[str, float]]
     sampler: str
     split: str
-    budget: BudgetView | None
+    budget: BudgetView
 
     @classmethod
-    def of(cls, experiment: Experiment, values: dict[str, Any], budget: BudgetView | None) -> SpaceView:
+    def of(cls, experiment: Experiment, values: dict[str, Any], budget: BudgetView) -> SpaceView:
         """From an experiment and the values that its base has."""
         return cls(
             study=experiment.study,
@@ -123,6 +127,7 @@ class SpaceView(View):
                 ParameterView(
                     key=key,
                     allowed=describe(parameter),
+                    meaning=meaning_of(key),
                     base=values.get(key),
                     when={name: list(allowed) for name, allowed in parameter.when.items()},
                 )

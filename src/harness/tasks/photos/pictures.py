@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from harness.references.sets import ReferencePhoto
 from harness.scoring.bibs import detect_bibs, is_complete
 from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
-from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
+from harness.types import BibBox, Box, FaceBox, PhotoLabels, PhotoPrediction
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 #: Pixels in BGR, as photos are read.
 Image = NDArray[np.uint8]
+B = TypeVar("B", BibBox, FaceBox)
 
 LONG_SIDE = 1280
+#: The long side of a close-up, how much of its surroundings it shows, in longer sides of the box, and the smallest box
+#: that is looked at more closely.
+CLOSE_UP, AROUND, SMALLEST = 512, 0.7, 24
 LEGEND = "green: found   red: MISSED   orange: FALSE   grey: not scored"
 Colour = tuple[int, int, int]
 Rectangle = tuple[int, int, int, int]
@@ -62,6 +66,43 @@ def draw_photo(
     if long_side == LONG_SIDE:
         picture = _with_legend(picture, f"{photo.name}   {LEGEND}")
     return _encoded(picture)
+
+
+def draw_close_up(
+    photo: ReferencePhoto, found: PhotoPrediction, pixels: Image, thresholds: Thresholds, box: Box, side: int = CLOSE_UP
+) -> bytes:
+    """The part of a photo around a box as JPEG, large enough to be read, with the labels and predictions that lie
+    there."""
+    height, width = pixels.shape[:2]
+    half = max(box.w * width, box.h * height, SMALLEST) * (0.5 + AROUND)
+    left, right = _span((box.x + box.w / 2) * width, half, width)
+    top, bottom = _span((box.y + box.h / 2) * height, half, height)
+    frame = Box(x=left / width, y=top / height, w=(right - left) / width, h=(bottom - top) / height)
+    part = replace(photo, bibs=_within(photo.bibs, frame), faces=_within(photo.faces, frame), links=None)
+    seen = PhotoPrediction(_within(found.bibs, frame), _within(found.faces, frame))
+    return draw_photo(part, seen, pixels[top:bottom, left:right], thresholds, side)
+
+
+def _span(centre: float, half: float, length: int) -> tuple[int, int]:
+    """A stretch around a place, moved into the picture."""
+    size = min(round(2 * half), length)
+    start = round(min(max(centre - size / 2, 0), length - size))
+    return start, start + size
+
+
+def _within(boxes: Sequence[B], frame: Box) -> tuple[B, ...]:
+    """The boxes whose middle lies in a part of a picture, in its coordinates."""
+    return tuple(
+        replace(
+            box,
+            x=(box.x - frame.x) / frame.w,
+            y=(box.y - frame.y) / frame.h,
+            w=box.w / frame.w,
+            h=box.h / frame.h,
+        )
+        for box in boxes
+        if frame.x <= box.x + box.w / 2 <= frame.x + frame.w and frame.y <= box.y + box.h / 2 <= frame.y + frame.h
+    )
 
 
 def scaled(image: Image, long_side: int) -> Image:

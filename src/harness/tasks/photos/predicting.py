@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -103,24 +104,37 @@ def predict(
     """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
     evaluated, failed = [], []
     for photo, opened in zip(photos if quiet else track(photos, "photos"), opened_ahead(photos), strict=True):
-        try:
-            look = Look(opened.result(), cache)
-            prediction = pipeline.predict(look)
-            vectors = pipeline.embed(look, prediction.faces)
-        except WeightsError:  # a model that cannot be opened fails every photo
-            raise
-        except PhotoError as error:
-            failed.append(FailedPhoto(photo, str(error)))
-        except Exception as error:  # noqa: BLE001 - whatever a backend raises fails this photo, loudly, and no other
-            failed.append(
-                FailedPhoto(photo, f"{type(error).__name__}: {error} ({_place(error)})", traceback.format_exc())
-            )
+        result = attempt(photo, partial(_predict, pipeline, photo, opened, cache))
+        if isinstance(result, FailedPhoto):
+            failed.append(result)
         else:
-            costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
-            evaluated.append(EvaluatedPhoto(photo, prediction, *costs, look.size, vectors, asked=look.asked))
+            evaluated.append(result)
     if cache:
         cache.prune()
     return tuple(evaluated), tuple(failed)
+
+
+def attempt(photo: ReferencePhoto, evaluate: Callable[[], EvaluatedPhoto]) -> EvaluatedPhoto | FailedPhoto:
+    """A photo evaluated, or failed: whatever is raised fails this photo, loudly, and no other. A model that cannot be
+    opened fails every photo, and is raised."""
+    try:
+        return evaluate()
+    except WeightsError:
+        raise
+    except PhotoError as error:
+        return FailedPhoto(photo, str(error))
+    except Exception as error:  # noqa: BLE001 - a backend may be anybody's, and raise anything
+        return FailedPhoto(photo, f"{type(error).__name__}: {error} ({_place(error)})", traceback.format_exc())
+
+
+def _predict(
+    pipeline: Pipeline, photo: ReferencePhoto, opened: Future[OpenedPhoto], cache: StageCache | None
+) -> EvaluatedPhoto:
+    look = Look(opened.result(), cache)
+    prediction = pipeline.predict(look)
+    vectors = pipeline.embed(look, prediction.faces)
+    costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
+    return EvaluatedPhoto(photo, prediction, *costs, look.size, vectors, asked=look.asked)
 
 
 def _place(error: Exception) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import ModuleType
 
 import numpy as np
@@ -189,20 +189,28 @@ class Scores:
         return rates | {metric: each.interval for metric, each in self.sureness.items()}
 
 
+@lru_cache
+def _scorecards_named(thresholds: Thresholds, names: frozenset[str]) -> tuple[ScorePhotos, ...]:
+    return tuple(each for each in scorecards(thresholds) if each((), (), thresholds).declared.name in names)
+
+
 def declared(thresholds: Thresholds = _NO_OVERLAP) -> tuple[Declaration, ...]:
     """What the scorecards of photos declare."""
     return (*(score((), (), thresholds).declared for score in scorecards(thresholds)), SPEED)
 
 
 def score_cards(
-    photos: Sequence[EvaluatedPhoto], thresholds: Thresholds, traced: bool = False
+    photos: Sequence[EvaluatedPhoto],
+    thresholds: Thresholds,
+    traced: bool = False,
+    names: frozenset[str] | None = None,
 ) -> dict[str, ItemCounts]:
-    """Every scorecard item by item, by its name. `traced` says that the reader of bibs tells what it dropped."""
+    """Every scorecard item by item, by its name, or those of these `names`. `traced` says that the reader of bibs tells
+    what it dropped."""
     labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
-    cards = {
-        card.declared.name: card for card in (score(labels, found, thresholds) for score in scorecards(thresholds))
-    }
-    if traced:
+    asked = scorecards(thresholds) if names is None else _scorecards_named(thresholds, names)
+    cards = {card.declared.name: card for card in (score(labels, found, thresholds) for score in asked)}
+    if traced and MissScorecard.DECLARED.name in cards:
         cards[MissScorecard.DECLARED.name] = tally_misses(labels, found, traced).items()
     return cards
 

@@ -1,5 +1,5 @@
 /**
- * Boxes that the last runs see and the labels do not have. They are there to be looked at; a label is the only answer.
+ * Boxes that the last runs see and the labels do not have, and those that an agent doubts. They are there to be looked at; a label is the only answer.
  *
  * @typedef {import("./geometry.js").Box} Box
  * @typedef {Box & {dimension: string, number: string | null, runs: number, witnesses: number, reason: string}} Suspect
@@ -22,5 +22,5 @@ export const suspectShapes = (suspects) =>
     box,
     kind: "suspected",
     below: true,
-    text: `${name(box)} ${box.runs} of ${box.witnesses} runs`,
+    text: `${name(box)} ${box.witnesses ? `${box.runs} of ${box.witnesses} runs` : "doubted"}`,
   }));
