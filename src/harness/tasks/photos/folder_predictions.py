@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from harness.base.disk import write_atomically
@@ -23,6 +24,7 @@ def predict_folder(pipeline: Pipeline, folder: Path, out: Path, cache: StageCach
     photos = {photo.sha256: photo for photo in map(_photo, find_photos(folder))}
     if not photos:
         raise ConfigError(f"{folder}: no photo in it")
+    pipeline = replace(pipeline, identity=None)  # lines have no vectors: whose face it is makes no difference
     pipeline.load()
     evaluated, failed = predict(pipeline, list(photos.values()), cache)
     traced = any(photo.prediction.dropped for photo in evaluated)
