@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app", "cli"),
     ("showing",),
     ("search", "labeling", "testing"),
-    ("exploring",),
+    ("candidates", "exploring"),
     ("evaluate",),
     ("judging",),
     ("config",),

@@ -1,4 +1,4 @@
-"""Runs under hard conditions, drawn from a seed: `scripts/soak agents|kills|disks|large|server [--size N] [--seed S]`.
+"""Runs under hard conditions, drawn from a seed: `scripts/soak agents|keeps|kills|disks|large|server [--size N]`.
 
 The exit code is 1 where something did not hold; each is told.
 """
@@ -38,6 +38,12 @@ def _large(folder: Path, size: int, seed: int) -> list[str]:
     return soak_large(folder, size, seed)
 
 
+def _keeps(folder: Path, size: int, seed: int) -> list[str]:
+    from bench.soak.keeps import soak_keeps
+
+    return soak_keeps(folder, size, seed)
+
+
 def _agents(folder: Path, size: int, seed: int, photos: Path | None = None) -> list[str]:
     from bench.soak.agents import references, soak_agents
 
@@ -53,6 +59,7 @@ SOAKS: dict[str, tuple[Callable[[Path, int, int], list[str]], str, int]] = {
     "disks": (_disks, "rounds of every scenario", 5),
     "large": (_large, "photos of one run", 100_000),
     "server": (_server, "seconds without an MLflow server", 60),
+    "keeps": (_keeps, "bases that twenty candidates each are judged beside", 1000),
 }
 
 

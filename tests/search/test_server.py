@@ -363,7 +363,7 @@ def test_what_an_agent_must_not_do_is_refused_or_does_not_exist(
         assert not [name for name in tools if name.startswith(forbidden) or name in ("baseline", "set_baseline")]
         reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
         acting = {"begin_study", "start_search", "ask", "run_trial", "give_back_trial", "cancel_job"}
-        assert reading == set(tools) - acting - {"propose_preset", "flag_label"}
+        assert reading == set(tools) - acting - {"propose_preset", "flag_label", "judge"}
         for name in tools:
             annotations = tools[name].annotations
             assert annotations is not None

@@ -145,3 +145,10 @@ class PendingError(HarnessError):
     """A run was made and the store did not take it: all of it is kept on disk, to be logged later."""
 
     exit_code = 7
+
+
+class UndecidedError(HarnessError):
+    """A candidate was judged, and it cannot be told whether it is better. The command ends with this code, and tells
+    the answer as any other."""
+
+    exit_code = 8

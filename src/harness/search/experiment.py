@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from harness.base.checks import Positive, first_error
 from harness.base.errors import ConfigError, HarnessError
+from harness.candidates.rules import JudgeRules
 from harness.scoring import Interval
 from harness.scoring.speed import RUNTIME
 from harness.scoring.uncertainty import one_sided
@@ -57,6 +58,13 @@ class Limit(_Part):
             raise ValueError("a certainty is that of one bound; expected at_least or at_most, not both")
         return self
 
+    def words(self) -> str:
+        """What is asked for, as in `expected at least 0.9`."""
+        low = f"at least {self.at_least:g}" if self.at_least is not None else ""
+        high = f"at most {self.at_most:g}" if self.at_most is not None else ""
+        sure = f" with {self.certainty:.0%} certainty" if self.certainty is not None else ""
+        return f"expected {' and '.join(filter(None, (low, high)))}{sure}"
+
     def held(self, name: str, value: float, interval: Interval | None) -> float:
         """What is held against the limit: the value, or the bound that it keeps to with the certainty. Raises where
         nothing says how sure the value is."""
@@ -88,14 +96,16 @@ class Experiment(_Part):
     study: Name
     description: str = ""
     base: tuple[str, ...] = ()
-    space: Space
+    space: Space = Field(default_factory=dict)
     objectives: Annotated[dict[str, Direction], Field(min_length=1)]
     constraints: dict[str, Limit] = Field(default_factory=dict)
-    budget: Budget
+    budget: Budget = Budget(trials=1, minutes=1)
     sampler: Sampler = "tpe"
     seed: Annotated[int, Field(ge=0)] = 0
     split: str = "iteration"
     pruning: bool = True
+    #: How candidates that change code are judged. Such a study needs no space.
+    judge: JudgeRules | None = None
     #: Which trials are logged as runs of their own: the best ones, or all.
     log: Literal["finalists", "all"] = "finalists"
 
@@ -110,6 +120,10 @@ class Experiment(_Part):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Experiment:
+        if self.judge is None:
+            for part in ("space", "budget"):
+                if part not in self.model_fields_set:
+                    raise ValueError(f"{part}: Field required; an experiment without it needs a `judge` section")
         for position, (key, parameter) in enumerate(self.space.items()):
             above = list(self.space)[:position]
             for other in parameter.when:

@@ -2,7 +2,8 @@
 
 A job is a folder `experiments/<study>/jobs/<id>/` with what was asked (`request.json`, written once), how far it is
 (`state.json`, replaced as a whole), the wish that it end (`cancel`) and the pictures of its result. It is worked on by
-a *lane*: a process of its own for the trials of a study, for its search, and for whatever is looked at. While a lane
+a *lane*: a process of its own for the trials of a study, for its search, for candidates that are
+judged, and for whatever is looked at. While a lane
 works on a job it holds the job's lock, which dies with it: a job that is said to be running and whose lock is free was
 left, and is begun again by the next lane.
 
@@ -31,7 +32,7 @@ from harness.base.locks import file_lock, is_locked
 FOLDER = "jobs"
 _REQUEST, _STATE, _CANCEL, _LOCK = "request.json", "state.json", "cancel", "lock"
 
-Lane = Literal["trials", "search", "looks"]
+Lane = Literal["trials", "search", "looks", "judge"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 #: A job that has taken so many processes with it is not begun again.
 MOST_ATTEMPTS = 3

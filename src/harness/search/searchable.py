@@ -98,6 +98,10 @@ def _conf_stamp() -> tuple[tuple[str, int, int], ...]:
 def check_experiment(experiment: Experiment) -> None:
     """Refuse an experiment that asks for what does not exist or may not be searched. Raises ConfigError."""
     check_words(experiment)
+    if not experiment.space:
+        raise ConfigError(
+            f"study {experiment.study} has no space to search; candidates of it are judged: harness judge"
+        )
     base = composed(experiment.base)
     if (split := str(value_at(base, "references.split"))) != "iteration":
         raise ConfigError(f"base: references.split is {split}; a search sees the iteration split alone")

@@ -331,6 +331,28 @@ async def flag_label(
     return await _job(context, study, "flag_label", "", **asked)
 
 
+async def judge(
+    context: Asked,
+    study: Study,
+    commit: Annotated[
+        str, Field(pattern=r"^[0-9a-f]{7,64}$", description="a commit of the repository that the server runs in")
+    ],
+    hypothesis: Hypothesis,
+    key: Key = "",
+) -> Answer:
+    """Judge a commit that changes code beside HEAD of the server's repository: KEEP, DISCARD or CANNOT TELL. It is run
+    in a sandbox that sees the photos of the search and no labels. All tries are counted: the more there are, the more
+    has to be shown. The study needs a `judge` section."""
+    await run_sync(_judged_by, study)
+    return await _job(context, study, "judge", key, commit=commit, hypothesis=hypothesis)
+
+
+def _judged_by(study: str) -> None:
+    """Raise ConfigError where a study judges no code."""
+    if named(study).judge is None:
+        raise ConfigError(f"study {study} judges no code: its file has no `judge` section")
+
+
 Tool = Callable[..., Awaitable[object]]
 READERS: tuple[Tool, ...] = (
     list_studies,
@@ -355,6 +377,7 @@ ACTORS: tuple[Tool, ...] = (
     cancel_job,
     propose_preset,
     flag_label,
+    judge,
 )
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from harness.base.errors import BudgetError
 from harness.base.progress import silent, watched
 from harness.base.signals import EndedError
+from harness.candidates.judge import Entry
 from harness.search import inspection, verbs
 from harness.search.base import ensure_base, known_base
 from harness.search.changes import smallest_change, what_if
+from harness.search.contest import judge_try
 from harness.search.doubts import flag_label
+from harness.search.experiment import FOLDER
 from harness.search.failures import Wish
 from harness.search.jobs import Job, Lane
 from harness.search.lane import Progress
@@ -182,6 +186,15 @@ def _smallest_change(job: Job, progress: Progress) -> Result:
     return _plain(smallest_change(ledger, _replay(ledger), asked["photo"], asked["objective"], tell))
 
 
+def _judge(job: Job, _: Progress) -> Result:
+    """Beside HEAD of the repository that the server was started in, which a person has chosen, and never on the
+    holdout."""
+    asked = job.request.arguments
+    path = FOLDER / f"{job.request.study}.yaml"
+    found, repeated = judge_try(path, Entry(asked["commit"], hypothesis=asked["hypothesis"]), Path.cwd())
+    return {**found.shown(), "repeated": repeated}
+
+
 #: What the stages have observed on the photos of the study that this process works for, by what it depends on.
 _REPLAYS: dict[str, Replay] = {}
 
@@ -207,6 +220,7 @@ KINDS: Mapping[str, Kind] = {
     "run_trial": Kind("trials", _try, lasting=True),
     "propose_preset": Kind("trials", _propose),
     "start_search": Kind("search", _search),
+    "judge": Kind("judge", _judge),
     "leaderboard": Kind("looks", _board),
     "get_baseline": Kind("looks", _baseline),
     "get_trial": Kind("looks", _trial),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.base.documents import BYTE_ORDER_MARK
@@ -25,7 +25,8 @@ _OTHER_KINDS = {
 @dataclass(frozen=True)
 class PredictionsFile:
     """A file of predictions and its hash. COCO results come with the file that has their images and categories;
-    `categories` says what a category of another name means: bib, face or none."""
+    `categories` says what a category of another name means: bib, face or none. Of one that is judged, what it says of
+    its own `seconds` does not count."""
 
     path: Path
     sha256: str
@@ -33,6 +34,7 @@ class PredictionsFile:
     images: Path | None = None
     images_sha256: str = ""
     categories: Mapping[str, str] = field(default_factory=dict)
+    seconds: bool = True
 
     @classmethod
     def of(
@@ -78,7 +80,8 @@ def read_predictions(file: PredictionsFile, references: ReferenceSet) -> Predict
             gatherer.add_text(number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
         if total.hexdigest() != file.sha256:
             raise PredictionsError(f"{file.path}: changed while it was read; score it again")
-    return gatherer.gathered()
+    found = gatherer.gathered()
+    return found if file.seconds else replace(found, seconds={})
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -234,7 +234,8 @@ def line_of(
     embeddings: Sequence[Vector | None] | None = None,
 ) -> bytes:
     """The line of a photo, its end included, without the keys that are not predicted. `traced` says that the reader
-    tells what it dropped; `embeddings` are those of the faces, None for a face that cannot be compared."""
+    tells what it dropped; `embeddings` are those of the faces, None for a face that cannot be compared. A photo without
+    a name is known by its hash alone."""
     numbers = NUMBERS not in absent
     vectors = [None] * len(prediction.faces) if embeddings is None else embeddings
     parts: dict[str, list[Any]] = {
@@ -245,7 +246,8 @@ def line_of(
     known = {key: value for key, value in parts.items() if key not in absent}
     if traced:
         known[DROPPED] = [_dropped(seen) for seen in prediction.dropped]
-    return orjson.dumps({"photo": name, "sha256": sha256, **known}, option=orjson.OPT_APPEND_NEWLINE)
+    named = {"photo": name} if name else {}
+    return orjson.dumps({**named, "sha256": sha256, **known}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def selfie_line_of(sha256: str, found: bool, vector: Vector | None) -> bytes:

@@ -1,0 +1,302 @@
+"""Judging a candidate, from its files to a line in the ledger: laid out, run where it sees photos alone, scored by a
+process that has none of its code, and held against the base and against all candidates before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+import harness
+from harness.base.cache import cache_dir
+from harness.base.conf import conf_dir
+from harness.base.disk import write_atomically
+from harness.base.errors import ConfigError, HarnessError
+from harness.base.scratch import scratch
+from harness.base.texts import one_line
+from harness.candidates.asking import Setting, ask_scores, ask_setting
+from harness.candidates.deciding import decide, failed
+from harness.candidates.rules import JudgeRules
+from harness.candidates.sandbox import Ended, NoSandboxError, run_candidate
+from harness.candidates.scorer import Question, Scored
+from harness.candidates.trees import Change, Repository, Tree, change_between
+from harness.candidates.tries import Answer, Cost, Tries, Try
+from harness.candidates.world import Candidate, has_harness
+
+#: What a run without a sandbox leaves open.
+OPEN = (
+    "it runs as you: it can read labels, the store and every file of yours, reach the network, change files and talk "
+    "to other processes; only its time, its memory and the size of its files are limited"
+)
+#: A hypothesis is for people to read.
+_LONGEST_HYPOTHESIS = 2000
+
+#: Which constraints some values break, in words; the second are the intervals of the values.
+Broken = Callable[[Mapping[str, float], Mapping[str, Mapping[str, Any]]], list[str]]
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What the candidates of a study are judged by: all of it comes from the person who wrote the experiment file, and
+    nothing from a candidate. `overrides` are those of the data, the scoring and the gate; `definition` is a digest of
+    the experiment."""
+
+    study: str
+    folder: Path
+    overrides: tuple[str, ...]
+    metric: str
+    sign: int
+    seed: int
+    rules: JudgeRules
+    command: tuple[str, ...]
+    definition: str
+    broken: Broken
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What somebody wants to have judged: a commit or the folder of a worktree, beside which base, and why."""
+
+    candidate: str
+    base: str | None = None
+    hypothesis: str = ""
+    protected: bool = True
+    holdout: bool = False
+
+
+def judge_candidate(contest: Contest, entry: Entry, folder: Path) -> tuple[Try, bool]:
+    """Judge a candidate of the repository of a folder; says whether it was judged before, and the answer is that one.
+    Raises where there is nothing to judge, or where it cannot be done safely."""
+    if len(entry.hypothesis) > _LONGEST_HYPOTHESIS:
+        raise ConfigError(f"--hypothesis: expected at most {_LONGEST_HYPOTHESIS} characters")
+    setting = ask_setting(contest.overrides, contest.metric, entry.holdout)
+    with scratch() as place:
+        base, candidate = _laid_out(entry, folder, place)
+        if base.digest == candidate.digest:
+            raise ConfigError(f"{candidate.name}: has the files of its base {base.name}; there is nothing to judge")
+        return _Judge(contest, entry, setting, place, _hidden(contest, setting, folder)).judge(base, candidate)
+
+
+def _laid_out(entry: Entry, folder: Path, place: Path) -> tuple[Tree, Tree]:
+    worktree = Path(folder, entry.candidate)
+    if worktree.is_dir():
+        own = Repository(worktree)
+        candidate = own.lay_out_worktree(place / "candidate")
+        return own.lay_out_commit(entry.base or "HEAD", place / "base"), candidate
+    repository = Repository(folder)
+    candidate = repository.lay_out_commit(entry.candidate, place / "candidate")
+    return repository.lay_out_commit(entry.base or "HEAD", place / "base"), candidate
+
+
+def _hidden(contest: Contest, setting: Setting, folder: Path) -> tuple[Path, ...]:
+    """What no candidate may see, wherever it lies."""
+    store = (Path(setting.store),) if setting.store else ()
+    photos = {Path(photo).parents[1] for photo in list(setting.photos.values())[:1]}
+    return (Path(setting.root), *photos, *store, contest.folder, cache_dir(), Repository(folder).top)
+
+
+@dataclass(frozen=True)
+class _Judge:
+    contest: Contest
+    entry: Entry
+    setting: Setting
+    place: Path
+    hidden: tuple[Path, ...]
+
+    @property
+    def tries(self) -> Tries:
+        return Tries(self.contest.folder)
+
+    def judge(self, base: Tree, candidate: Tree) -> tuple[Try, bool]:
+        key = self._key(candidate, base.digest)
+        if (known := self.tries.find(key)) is not None:
+            return known, True
+        change = change_between(base, candidate)
+        self._copy_photos()
+        with self.tries.alone():
+            if (known := self.tries.find(key)) is not None:  # somebody else has judged it meanwhile
+                return known, True
+            base_file = self._base_predictions(base)
+            new = self._judged(key, base, candidate, base_file, change)
+            self.tries.append(new)
+        return new, False
+
+    def _judged(self, key: str, base: Tree, candidate: Tree, base_file: Path, change: Change) -> Try:
+        ended = self._run(candidate)
+        file = self.place / "predictions.jsonl"
+        file.write_bytes(ended.content)
+        before = self.tries.read()
+        decision, scored = failed(ended.limit, ended.wrong), None
+        if decision is None:
+            scored = ask_scores(self._question(base_file, file, before))
+            decision = decide(self.contest.metric, scored, self.contest.broken(scored.values, scored.intervals))
+        new = self._try(len(before) + 1, key, base, candidate, ended, change)
+        new = replace(new, answer=decision[0], reason=decision[1])
+        if scored is not None and not scored.bad:
+            new = self._with_scores(new, scored)
+        if not self.entry.holdout:  # of a look at the holdout nothing is kept but what is told
+            _keep(self.contest.folder / "judged" / key[:16], ended, change)
+        return new
+
+    def _try(self, number: int, key: str, base: Tree, candidate: Tree, ended: Ended, change: Change) -> Try:
+        left_out = (f"submodules are not fetched: {', '.join(candidate.left_out)}",) if candidate.left_out else ()
+        return Try(
+            number=number,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            key=key,
+            tree=candidate.digest,
+            parent=base.digest,
+            candidate=candidate.commit or candidate.name,
+            base=base.commit,
+            answer=Answer.CANNOT_TELL,
+            reason="",
+            hypothesis=self.entry.hypothesis.encode(errors="backslashreplace").decode(),
+            split=self.setting.split,
+            protected=self.entry.protected,
+            limit=ended.limit,
+            cost=Cost(round(ended.seconds, 3), round(ended.cpu_seconds, 3), ended.peak_memory),
+            changed=change.counted,
+            notes=(*left_out, *(() if self.entry.protected else (f"UNPROTECTED: {OPEN}",))),
+            predictions="" if self.entry.holdout else hashlib.sha256(ended.content).hexdigest(),
+        )
+
+    def _with_scores(self, new: Try, scored: Scored) -> Try:
+        return replace(
+            new,
+            metrics=scored.metrics,
+            standing=scored.standing,
+            tries=scored.tries,
+            level=scored.level,
+            look=scored.look,
+            sides=scored.sides,
+            base_sides=scored.base_sides,
+        )
+
+    def _question(self, base: Path, candidate: Path, before: list[Try]) -> Question:
+        """Candidates beside a base that answers as this one does are counted together, whatever its text."""
+        scored = [each for each in before if each.sides is not None and each.base_sides is not None]
+        return Question(
+            overrides=self.contest.overrides,
+            metric=self.contest.metric,
+            sign=self.contest.sign,
+            base=str(base),
+            candidate=str(candidate),
+            seed=self.contest.seed,
+            study=self.contest.study,
+            before=tuple((each.sides, each.base_sides) for each in scored if each.sides and each.base_sides),
+            holdout=self.entry.holdout,
+        )
+
+    def _run(self, tree: Tree) -> Ended:
+        contest = self.contest
+        candidate = Candidate(tree.folder, self.place / "photos", contest.command, contest.rules, self.hidden)
+        try:
+            return run_candidate(candidate, self.entry.protected)
+        except NoSandboxError as error:
+            raise NoSandboxError(
+                f"this system gives no namespaces to shut a candidate in ({error}). Without them {OPEN}. "
+                "--unprotected judges it all the same, and marks the answer"
+            ) from error
+
+    def _base_predictions(self, base: Tree) -> Path:
+        """What the base predicts, in the same sandbox: made once, and checked by its digest whenever it is used."""
+        kept = self.contest.folder / "judged" / f"base-{self._key(base, '')[:16]}.jsonl"
+        if not self.entry.holdout and kept.is_file():
+            digest, _, content = kept.read_bytes().partition(b"\n")
+            if hashlib.sha256(content).hexdigest().encode() == digest:
+                return self._written(content)
+        ended = self._run(base)
+        if ended.limit or ended.wrong:
+            told = one_line(printable(ended.log[-400:]))
+            raise HarnessError(f"the base {base.name} cannot be judged: {ended.limit or ended.wrong}; it said: {told}")
+        if not self.entry.holdout:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            digest = hashlib.sha256(ended.content).hexdigest().encode()
+            write_atomically(kept, digest + b"\n" + ended.content)
+        return self._written(ended.content)
+
+    def _written(self, content: bytes) -> Path:
+        path = self.place / "base.jsonl"
+        path.write_bytes(content)
+        return path
+
+    def _copy_photos(self) -> None:
+        """The photos of the split and no other file, under names and times that tell nothing."""
+        folder = self.place / "photos"
+        folder.mkdir(mode=0o755)
+        for sha256, path in self.setting.photos.items():
+            target = folder / f"{sha256}{Path(path).suffix.lower()}"
+            try:
+                shutil.copyfile(path, target)
+            except OSError as error:
+                raise HarnessError(f"{path}: cannot be read: {error.strerror}") from error
+            target.chmod(0o444)
+            os.utime(target, (0, 0))
+
+    def _key(self, tree: Tree, base: str) -> str:
+        """All that an answer depends on."""
+        contest, entry = self.contest, self.entry
+        installed = sorted({f"{each.name}=={each.version}" for each in distributions()})
+        parts = {
+            "trees": [tree.digest, base, has_harness(tree.folder)],
+            "terms": [contest.definition, contest.command, contest.rules.model_dump(mode="json"), entry.protected],
+            "data": [self.setting.digest, self.setting.split],
+            "code": [sys.version, platform.machine(), installed, _own_digest()],
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _own_digest() -> str:
+    """A digest of the harness that judges, and whose pipeline a candidate without one of its own uses."""
+    total = hashlib.sha256()
+    for root, pattern in ((Path(harness.__file__).parent, "*.py"), (conf_dir(), "*.yaml")):
+        for path in sorted(root.rglob(pattern)):
+            total.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def _keep(folder: Path, ended: Ended, change: Change) -> None:
+    """What a candidate wrote and changed, beside the ledger, for people to look at."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in (
+        ("predictions.jsonl", ended.content),
+        ("log.txt", printable(ended.log).encode()),
+        ("change.diff", change.text.encode()),
+    ):
+        write_atomically(folder / name, content)
+
+
+def printable(content: bytes) -> str:
+    """Text from a candidate that can be shown: what controls a terminal is escaped."""
+    text = content.decode(errors="backslashreplace")
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def told(found: Try, repeated: bool) -> str:
+    """An answer in a terminal."""
+    again = " (judged before; this is the answer of then)" if repeated else ""
+    unprotected = "" if found.protected else ", UNPROTECTED"
+    lines = [f"{found.answer}{unprotected}{again}: {found.reason}", f"  try {found.number}: {found.candidate[:40]}"]
+    lines[-1] += f" beside {found.base[:12]}; {found.changed or 'no line changed'}"
+    if (first := found.objective) is not None:
+        low, high = first["low"], first["high"]
+        sure = f" [{low:+.4f}, {high:+.4f}]" if low is not None and high is not None else ""
+        lines.append(
+            f"  {first['metric']}: {first['baseline']:.4f} -> {first['candidate']:.4f}, {first['gain']:+.4f}{sure}"
+        )
+        lines += [f"  {found.standing}"] if found.standing else []
+    cost = found.cost
+    lines.append(
+        f"  cost: {cost.seconds:.1f} s, {cost.cpu_seconds:.1f} s of processors, {cost.peak_memory / (1 << 20):.0f} MB"
+    )
+    lines += [f"  {text}" for text in (found.look, *found.notes) if text]
+    return "\n".join(lines)

@@ -1,0 +1,53 @@
+"""What a judge asks for: the command that makes predictions, what it may spend, and how its answer is weighed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from harness.base.checks import Positive
+
+#: What the words of a command stand for: the folder of the photos, and the file that the predictions go to.
+PHOTOS, OUT = "{photos}", "{out}"
+_MEGABYTE = 1 << 20
+
+
+class JudgeRules(BaseModel):
+    """The section `judge` of an experiment file. Without a `command` it is `harness predict` of the candidate, with the
+    overrides of `base` that are about the pipeline. `memory_gb` is for all processes together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    seconds: Positive = 900
+    memory_gb: Positive = 4
+    processes: Annotated[int, Field(ge=1)] = 256
+    output_mb: Annotated[int, Field(ge=1, le=4096)] = 64
+
+    @model_validator(mode="after")
+    def _names_its_places(self) -> JudgeRules:
+        for place in (PHOTOS, OUT):
+            if self.command is not None and not any(place in word for word in self.command):
+                raise ValueError(f"command: expected a word with {place}")
+        return self
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory, for all processes together."""
+        return int(self.memory_gb * 1024 * _MEGABYTE)
+
+    @property
+    def output(self) -> int:
+        """Bytes of output."""
+        return self.output_mb * _MEGABYTE
+
+
+def default_command(base: tuple[str, ...]) -> tuple[str, ...]:
+    """`harness predict`, with the overrides that are about the pipeline. There is no cache that it could see."""
+    kept = [word for word in base if word.partition("=")[0].split(".")[0] in PIPELINE]
+    return ("python", "-m", "harness", "predict", PHOTOS, OUT, *kept, "cache=off")
+
+
+#: The groups of the config that a candidate's predictions come from.
+PIPELINE = frozenset({"preset", "bib_format", "bib", "face", "link", "identity"})
