@@ -14,6 +14,7 @@ from harness.exploring.opened import OpenedRuns
 from harness.labeling.answers import Photo
 from harness.labeling.chores import Chores
 from harness.labeling.history import RunHistory
+from harness.labeling.people.workbench import Workbench
 from harness.labeling.photo_state import photo_state
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
@@ -37,6 +38,11 @@ class Context:
     mlflow_url: str = ""
     #: What was asked for and takes longer than a page may.
     chores: Chores = field(default_factory=Chores)
+
+    @cached_property
+    def people(self) -> Workbench:
+        """Faces grouped by who they may be."""
+        return Workbench(self.source, self.search)
 
     @cached_property
     def _summaries(self) -> Summaries:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.base.errors import InvalidEditError, StaleRevisionError, UnknownPhotoError
 from harness.references.contents import NO_FACES
@@ -35,6 +35,8 @@ from harness.references.suggestions import Suggestions
 from harness.references.tracing import traced
 from harness.types import FaceScope
 
+K = TypeVar("K")
+V = TypeVar("V")
 #: In place of a name: the next `anonymous_N`.
 ANONYMOUS = object()
 #: In place of a name: it stays as it is.
@@ -83,9 +85,7 @@ class Done:
 
     def swapped(self) -> Done:
         """The way back."""
-        return Done(
-            *(({key: (b, a) for key, (a, b) in pairs.items()}) for pairs in (self.photos, self.heads, self.selfies))
-        )
+        return Done(_swapped(self.photos), _swapped(self.heads), _swapped(self.selfies), self.name)
 
 
 def change_people(store: LabelStore, change: Change) -> Done:
@@ -170,6 +170,10 @@ def _identity(draft: Draft, face: str) -> str | None:
     photo, _, box_id = face.partition(":")
     labels: FaceLabels = draft.record(FaceGroundTruth, photo) or NO_FACES
     return next((box.identity for box in labels.boxes if box.id == box_id), None)
+
+
+def _swapped(pairs: Mapping[K, tuple[V, V]]) -> dict[K, tuple[V, V]]:
+    return {key: (after, before) for key, (before, after) in pairs.items()}
 
 
 _Box = tuple[str, int]

@@ -1,8 +1,8 @@
 """`people_reviews.json`: what somebody has looked at and wants to leave as it is.
 
-`left_alone` are faces, each `<sha256>:<box id>`, that nobody needs to name. `answers` are cross-checks and what was said
-to them. A cross-check is kept as a digest of what it says, so that the file names nobody, and so that a check that says
-something else, since a label has changed, is asked again.
+`left_alone` are faces, each `<sha256>:<box id>`, that nobody needs to name. `answers` are cross-checks and what was
+said to them. A cross-check is kept as a digest of what it says: the file names nobody, and a check that says something
+else, since a label has changed, is asked again.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class PeopleReviews(LabelFile):
     """Faces that are left alone, and cross-checks that have an answer."""
 
     FILE_NAME = "people_reviews.json"
-    left_alone: list[str] = []
-    answers: list[CheckAnswer] = []
+    left_alone: list[str] = Field(default_factory=list)
+    answers: list[CheckAnswer] = Field(default_factory=list)
 
 
 def check_id(*parts: str) -> str:

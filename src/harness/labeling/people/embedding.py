@@ -73,9 +73,14 @@ def embed(finder: Finder, look: Look, faces: Sequence[Face]) -> list[Vector | No
     """The vectors of some faces of a photo. One that the detector finds, too, is turned upright by its landmarks."""
     pipeline = finder.pipeline
     found = checked_faces(pipeline.face, pipeline.face.detect(look))
-    own = [FaceBox(**dict(zip("xywh", face.place, strict=True))) for face in faces]
+    own = [_box(face) for face in faces]
     matches = match_greedy(Boxes.of([found]), Boxes.of([own]), _SAME_FACE)
     boxes = [found[int(row)] if row != UNMATCHED else box for box, row in zip(own, matches.prediction_of, strict=True)]
     made = pipeline.embed(look, boxes)
     assert made is not None, "a finder recognises people"
     return [row if good else None for row, good in zip(made.vectors, made.enrolled, strict=True)]
+
+
+def _box(face: Face) -> FaceBox:
+    x, y, w, h = face.place
+    return FaceBox(x=x, y=y, w=w, h=h)

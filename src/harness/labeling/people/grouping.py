@@ -33,7 +33,9 @@ _SAMPLE = 2000
 _LEAST_PAIRS = 10
 #: A similarity that says "the same picture", for sets that are too small to measure one.
 _SURE = 0.9
-#: So many of the most similar people may be impossible for a group, and three are still left to show.
+#: So many known people are offered for a group: as many as there are keys.
+MOST_NEAR = 9
+#: So many of the most similar people may be impossible for a group, and there are still enough left to offer.
 _PASSED_OVER = 8
 
 Pairs = list[tuple[str, str]]
@@ -199,7 +201,7 @@ class KnownPeople:
         photos = self._photos[name]
         return not any(face.photo in photos or name in self._not.get(face.name, ()) for face in faces)
 
-    def nearest(self, groups: Sequence[Sequence[Face]], most: int = 3) -> list[tuple[Near, ...]]:
+    def nearest(self, groups: Sequence[Sequence[Face]], most: int = MOST_NEAR) -> list[tuple[Near, ...]]:
         """The most similar people whom each of some groups may show, best first."""
         if not self.names:
             return [()] * len(groups)
@@ -267,7 +269,7 @@ def _person(
 def _together(
     parts: Sequence[list[Face]], chosen: Sequence[str | None], near: Sequence[tuple[Near, ...]]
 ) -> list[tuple[list[Face], str | None, tuple[Near, ...]]]:
-    """Parts that look like the same known person as one, the most similar ones first; two that share a photo stay two."""
+    """Parts that look like the same known person as one, the most similar first; two that share a photo stay two."""
     groups: list[tuple[list[Face], str | None, tuple[Near, ...]]] = []
     of_person: dict[str, int] = {}
 
