@@ -384,6 +384,7 @@ class Workbench {
   /** @param {() => Promise<void>} work */
   #queue(work) {
     this.waiting += 1;
+    document.body.dataset.fresh = "false";
     this.#saving("saving", "Saving …");
     this.sending = this.sending.then(async () => {
       try {
