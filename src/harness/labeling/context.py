@@ -57,8 +57,9 @@ class Context:
         return self._summaries.current()
 
     def cross_checks(self) -> tuple[Finding, ...]:
-        """Labels that are hard to believe together, as of now."""
-        return self._cross_checks.current()
+        """Labels that are hard to believe together, as of now; those that somebody has called right are not told."""
+        settled = self.people.settled()
+        return tuple(finding for finding in self._cross_checks.current() if finding.check not in settled)
 
     def suspects(self) -> Suspects:
         """What the last runs hold against the labels as of now, by photo, as far as known."""

@@ -14,6 +14,7 @@ from harness.labeling.context import Context, Hash, PageNumber, Shared
 from harness.labeling.people.actions import Action, Undo
 from harness.labeling.people.faces import Face, FaceIndex, Place
 from harness.labeling.people.grouping import Group, Near
+from harness.labeling.people.suspects import AnswerSuspect, Suspect, suspects_of
 from harness.labeling.refusals import Refusal
 from harness.labeling.rendering import PAGES, render
 from harness.references.people import Done
@@ -22,6 +23,7 @@ from harness.references.photo_files import FOLDER, SUFFIXES
 #: So many faces are sent at a time; groups are never cut.
 FACES_PER_PAGE = 2500
 PEOPLE_PER_PAGE, CROPS_PER_PAGE = 60, 240
+SUSPECTS_SENT = 200
 _FOR_GOOD = "private, max-age=31536000, immutable"
 
 pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -76,6 +78,12 @@ def known_person_page(request: Request, context: Shared, name: str, page: PageNu
         pages=max(1, -(-len(faces) // CROPS_PER_PAGE)),
         names=sorted(index.people),
     )
+
+
+@pages.get("/people/suspects/")
+def suspects_page(request: Request, context: Shared) -> Response:
+    """Cross-checks, one at a time; its script asks for them."""
+    return render(request, "suspects.html", config={"read_only": context.source.read_only, "editor": PAGES["faces"]})
 
 
 @pages.get("/people/crops/{sha256}")
@@ -137,6 +145,24 @@ def near(context: Shared, sha256: Hash) -> Response:
     )
 
 
+@router.get("/suspects")
+def suspects(context: Shared) -> Response:
+    """Labels that are hard to believe together and have no answer yet."""
+    found, fresh = _suspects(context)
+    index = context.people.index()
+    sent = [_suspect(each, index) for each in found[:SUSPECTS_SENT]]
+    return _json({"suspects": sent, "total": len(found), "fresh": fresh, "state": context.people.state()["phase"]})
+
+
+@router.post("/suspects")
+def answer_suspect(context: Shared, body: AnswerSuspect) -> Response:
+    """Say what is right; the answer is remembered. 404 where the labels do not say this any more."""
+    found = next((each for each in _suspects(context)[0] if each.check == body.check), None)
+    if found is None:
+        raise Refusal(404, "not_found", "the labels have changed, and do not say this any more")
+    return _done(*context.people.change(found.change(body.answer, body.name)))
+
+
 @router.post("/changes")
 def change(context: Shared, body: Action) -> Response:
     """Do one action, in one transaction over all photos that it touches. 409 where a face is not as it was seen."""
@@ -147,6 +173,26 @@ def change(context: Shared, body: Action) -> Response:
 def undo(context: Shared, body: Undo) -> Response:
     """Take one action back; the answer has what does it again."""
     return _done(*context.people.undo(body.undo))
+
+
+def _suspects(context: Context) -> tuple[list[Suspect], bool]:
+    made, fresh = context.people.current()
+    return suspects_of(context.cross_checks(), made.alike, made.index, context.people.settled()), fresh
+
+
+def _suspect(suspect: Suspect, index: FaceIndex) -> dict[str, Any]:
+    sides = [
+        {"name": side.name, "face": _face(side.face, index) if side.face else None}
+        for side in (suspect.left, suspect.right)
+    ]
+    return {
+        "check": suspect.check,
+        "kind": suspect.kind,
+        "words": suspect.words,
+        "sides": sides,
+        "photos": suspect.photos[:6],
+        "answers": suspect.answers,
+    }
 
 
 def _done(token: str, done: Done) -> Response:

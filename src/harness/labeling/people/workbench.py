@@ -19,7 +19,17 @@ from harness.labeling.chores import Chores
 from harness.labeling.people.crops import Crops
 from harness.labeling.people.embedding import FaceEmbedder
 from harness.labeling.people.faces import Face, FaceIndex, FaceIndexes
-from harness.labeling.people.grouping import NO_CLUSTERS, Clusters, Group, KnownPeople, Near, cluster_faces, make_groups
+from harness.labeling.people.grouping import (
+    NO_CLUSTERS,
+    Alike,
+    Clusters,
+    Group,
+    KnownPeople,
+    Near,
+    cluster_faces,
+    faces_alike,
+    make_groups,
+)
 from harness.labeling.refusals import Refusal
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
@@ -41,6 +51,7 @@ class Made:
     left_alone: frozenset[str]
     clusters: Clusters = NO_CLUSTERS
     groups: Sequence[Group] = ()
+    alike: Sequence[Alike] = ()
 
 
 _NOTHING = Made(FaceIndex({}, {}), frozenset())
@@ -161,7 +172,7 @@ class Workbench:
                 index, self.embedder.vectors, recogniser.clustering, recogniser.fpir, self._made.clusters
             )
             groups = make_groups(index, clusters, left_alone)
-            self._made = Made(index, left_alone, clusters, groups)
+            self._made = Made(index, left_alone, clusters, groups, faces_alike(index, clusters))
             if self.index() is index and self.left_alone() == left_alone:
                 return "faces were compared"
 
