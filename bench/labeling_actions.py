@@ -39,6 +39,8 @@ from harness.references.store import LabelStore
 
 #: No person would go on: something is wrong with the page or with the script.
 _MOST_ROUNDS = 20_000
+#: So many people have a digit; others who are shown can be clicked.
+KEYED = 9
 _IDLE = 'body[data-fresh="true"]:has(#saving[data-state="saved"])'
 
 
@@ -63,6 +65,11 @@ class Hands:
         """A face in the list."""
         self.actions["clicks"] += 1
         self.page.locator(f'.crop[data-face="{face}"]').click()
+
+    def click_person(self, name: str) -> None:
+        """Somebody beside the list."""
+        self.actions["clicks"] += 1
+        self.page.locator("#more").get_by_title(name, exact=True).click()
 
     @property
     def total(self) -> int:
@@ -127,6 +134,8 @@ class Labeller:
             hands.press("Enter")
         elif name is not None and name in shown:
             hands.press(str(shown.index(name) + 1))
+        elif name is not None and self._beyond(group, name):
+            hands.click_person(name)
         elif name is None and self.names == "anonymous":
             hands.press("b")
             hands.wait()
@@ -138,6 +147,13 @@ class Labeller:
                 hands.press("Enter")
             else:
                 self._type(self.called[who])
+
+    def _beyond(self, group: Any, name: str) -> bool:
+        """Whether somebody is shown for whom there is no key."""
+        if len(group["nearest"]) < KEYED:
+            return False
+        answer = self.hands.page.request.get("/api/people/more", params={"group": group["id"]}).json()
+        return name in [near["name"] for near in answer["nearest"][KEYED:]]
 
     def _type(self, name: str) -> None:
         """A name, or as much of it as brings it up first."""

@@ -116,15 +116,18 @@ def make_set(folder: Path, shots: Mapping[str, Shot]) -> LabelStore:
     add_photos(store, sorted(source.iterdir()))
     stage = StageProvenance(backend="drawn.Faces", version="harness 0", models={}, config={})
     made_by = Provenance(bib=stage, face=stage, link=stage)
+    photos = store.contents().index.photos
     with store.edit() as draft:
         draft.put_head(Suggestions, provenances={made_by.key: made_by})
-        for sha256, record in store.contents().index.photos.items():
+        for sha256, record in photos.items():
             draft.put(Suggestions, sha256, _suggested(shots[record.names[0]], made_by.key))
     return store
 
 
 def _suggested(shot: Shot, key: str) -> PhotoSuggestions:
-    faces, bibs, links = [], [], []
+    faces: list[GhostFace] = []
+    bibs: list[GhostBib] = []
+    links: list[tuple[int, int]] = []
     for position, number in enumerate(shot.values()):
         x, y, w, h = face_place(position)
         faces.append(GhostFace(x=x, y=y, w=w, h=h, score=0.9))

@@ -1,8 +1,7 @@
-"""The identity workbench: groups follow names and constraints, actions are saved whole, and crops stay within bounds."""
+"""The identity workbench: groups follow names and constraints, actions are saved whole, crops stay within bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,8 @@ def act(client: TestClient, do: str, faces: list[Any], **more: Any) -> Any:
 
 def named(race: LabelStore) -> dict[str, set[str]]:
     """The photos of each name."""
-    contents, found = race.contents(), {}
+    contents = race.contents()
+    found: dict[str, set[str]] = {}
     for photo, labels in contents.faces.photos.items():
         for box in labels.boxes:
             if box.identity:
@@ -326,7 +326,7 @@ class TestCrops:
 
 @pytest.mark.parametrize("people", [200, 400])
 def test_the_threshold_lets_few_strangers_through_and_most_friends(people: int) -> None:
-    """Four faces each of so many people in 64 dimensions: strangers are random directions, friends share most of one."""
+    """Four faces each of so many people: strangers are random directions, friends share most of one."""
     rng = np.random.default_rng(people)
     centres = rng.normal(size=(people, 64))
     vectors = np.repeat(centres, 4, axis=0) + 0.5 * rng.normal(size=(people * 4, 64))
@@ -341,8 +341,3 @@ def test_the_threshold_lets_few_strangers_through_and_most_friends(people: int) 
 def test_bibs_are_left_as_they_are(client: TestClient, race: LabelStore) -> None:
     act(client, "name", group_of(client, "Ada_0.png")["faces"], name="Ada")
     assert race.contents().bibs == BibGroundTruth()
-
-
-@pytest.fixture(autouse=True)
-def _no_leftovers() -> Iterator[None]:
-    yield

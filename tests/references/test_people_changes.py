@@ -26,8 +26,9 @@ GHOST = GhostFace(x=0.7, y=0.1, w=0.05, h=0.05, score=0.8)
 def store(tmp_path: Path) -> LabelStore:
     """Three photos with three labelled faces without names, and one suggested face each."""
     store = make_store(tmp_path / "set")
+    photos = store.contents().index.photos
     with store.edit() as draft:
-        for photo in store.contents().index.photos:
+        for photo in photos:
             draft.put(Suggestions, photo, PhotoSuggestions(provenance="x", bibs=[], faces=[GHOST], links=[]))
     return store
 
@@ -190,7 +191,7 @@ def _sorted(kept: object) -> object:
     assert isinstance(kept, tuple)
     faces, links, must, cannot, alone, answers = kept
     return (
-        {p: l for p, l in faces.items() if l != FaceLabels()},
+        {photo: labels for photo, labels in faces.items() if labels != FaceLabels()},
         links,
         sorted(must),
         sorted(cannot),

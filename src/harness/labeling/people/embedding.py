@@ -41,6 +41,10 @@ class FaceEmbedder:
         """What is known; None for a face that is too small to be compared."""
         return self._vectors
 
+    def know(self, face: Face, vector: Vector | None) -> None:
+        """Take a vector that is known from elsewhere."""
+        self._vectors[face.where] = vector
+
     def missing(self, index: FaceIndex) -> list[str]:
         """The photos with a face that nobody has looked at."""
         return [

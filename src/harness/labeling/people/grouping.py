@@ -218,10 +218,9 @@ class KnownPeople:
         return found
 
 
-def make_groups(index: FaceIndex, clusters: Clusters, left_alone: Collection[str]) -> list[Group]:
+def make_groups(index: FaceIndex, clusters: Clusters, known: KnownPeople, left_alone: Collection[str]) -> list[Group]:
     """What is left to name: groups of several faces first, and of these the most doubtful ones; then faces alone, those
     that look most like somebody first."""
-    known = KnownPeople(index, clusters)
     parts: dict[object, list[Face]] = {}
     names_in: dict[object, set[str]] = {}
     for face in index.by_name.values():
@@ -327,9 +326,9 @@ class Alike:
     similarity: float
 
 
-def faces_alike(index: FaceIndex, clusters: Clusters) -> list[Alike]:
+def faces_alike(index: FaceIndex, clusters: Clusters, known: KnownPeople) -> list[Alike]:
     """Near-identical faces with different names, the likest first: one for each face that is in doubt."""
-    known, rows, vectors = KnownPeople(index, clusters), clusters.rows, clusters.vectors
+    rows, vectors = clusters.rows, clusters.vectors
     named = [face for face in index.by_name.values() if face.identity and face.where in rows]
     if len(known.names) < 2:
         return []

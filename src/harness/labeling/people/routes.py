@@ -129,6 +129,12 @@ def groups(context: Shared, start: Annotated[int, Query(ge=0, le=10_000_000)] = 
     )
 
 
+@router.get("/more")
+def more(context: Shared, group: Annotated[str, Query(max_length=120)]) -> Response:
+    """More of the people who look like a group than there are keys for."""
+    return _json({"nearest": [_near(each) for each in context.people.more_people(group)]})
+
+
 @router.get("/near/{sha256}")
 def near(context: Shared, sha256: Hash) -> Response:
     """For each face of a photo, labelled or suggested: the known people who look like it, and the linked number."""

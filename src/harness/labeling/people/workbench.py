@@ -40,6 +40,8 @@ from harness.references.reviews import PeopleReviews
 _MOMENT = 0.15
 #: So many steps can be undone.
 _MOST_UNDONE = 500
+#: So many people are shown for one group.
+MOST_SHOWN = 33
 _CHORE = "people"
 
 
@@ -52,6 +54,7 @@ class Made:
     clusters: Clusters = NO_CLUSTERS
     groups: Sequence[Group] = ()
     alike: Sequence[Alike] = ()
+    known: KnownPeople | None = None
 
 
 _NOTHING = Made(FaceIndex({}, {}), frozenset())
@@ -129,6 +132,12 @@ class Workbench:
         known = KnownPeople(_without(index, photo), made.clusters)
         return list(zip(faces, known.nearest([[face] for face in faces]), strict=True))
 
+    def more_people(self, name: str) -> tuple[Near, ...]:
+        """The people who look like a group, also those for whom there is no key."""
+        made, _ = self.current(0.0)
+        group = next((group for group in made.groups if group.name == name), None)
+        return made.known.nearest([group.faces], MOST_SHOWN)[0] if group and made.known else ()
+
     def change(self, change: Change) -> tuple[str, Done]:
         """Do what somebody says; returns what undoes it."""
         return self._kept(change_people(self._source.writable(), change))
@@ -171,8 +180,9 @@ class Workbench:
             clusters = cluster_faces(
                 index, self.embedder.vectors, recogniser.clustering, recogniser.fpir, self._made.clusters
             )
-            groups = make_groups(index, clusters, left_alone)
-            self._made = Made(index, left_alone, clusters, groups, faces_alike(index, clusters))
+            known = KnownPeople(index, clusters)
+            groups = make_groups(index, clusters, known, left_alone)
+            self._made = Made(index, left_alone, clusters, groups, faces_alike(index, clusters, known), known)
             if self.index() is index and self.left_alone() == left_alone:
                 return "faces were compared"
 

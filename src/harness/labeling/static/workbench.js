@@ -11,6 +11,9 @@ import { GroupList } from "./parts/group_list.js";
 /** How long to wait before groups that are being made are asked for again, in milliseconds. */
 const AGAIN = 600;
 const SECONDS_SAID = 8;
+/** So many people have a digit, and so many milliseconds later the others are asked for. */
+const KEYED = 9;
+const BEFORE_MORE = 150;
 
 /**
  * @typedef {import("./model/people.js").Group} Group
@@ -187,20 +190,9 @@ class Workbench {
       element("span", {}, group?.proposal ? `Accept as ${group.proposal}` : "Type a name"),
       element("kbd", {}, "Enter"),
     );
-    find("#near").replaceChildren(
-      ...(group?.nearest ?? []).map((near, at) => {
-        const button = element(
-          "button",
-          { type: "button", "aria-label": `${near.name}, similarity ${near.score}, key ${at + 1}` },
-          element("img", { src: near.crop, alt: "", loading: "lazy" }),
-          element("span", { class: "name" }, near.name),
-          element("span", { class: "score" }, element("kbd", {}, String(at + 1)), ` ${near.score.toFixed(2)}`),
-        );
-        button.addEventListener("click", () => this.nearest(at));
-        return button;
-      }),
-    );
+    find("#near").replaceChildren(...(group?.nearest ?? []).map((near, at) => this.#near(near, at)));
     if (!group?.nearest.length) find("#near").replaceChildren(element("p", { class: "quiet" }, "Nobody known yet."));
+    this.#showMore(group);
     const able = Boolean(group) && !this.config.read_only;
     for (const id of ["accept", "bystander", "leave", "split", "carry", "not-person", "same", "not-face"])
       find(`#${id}`).toggleAttribute("disabled", !able);
@@ -209,6 +201,40 @@ class Workbench {
     find("#undo").toggleAttribute("disabled", !this.undos.length);
     this.text.set("", able);
     find("#carry").firstChild?.replaceWith(this.carried ? "Put here " : "Move ");
+  }
+
+  /** @param {import("./model/people.js").Near} near @param {number} at */
+  #near(near, at) {
+    const key = at < KEYED ? [element("kbd", {}, String(at + 1)), " "] : [];
+    const button = element(
+      "button",
+      { type: "button", title: near.name, "aria-label": `${near.name}, similarity ${near.score}${at < KEYED ? `, key ${at + 1}` : ""}` },
+      element("img", { src: near.crop, alt: "", loading: "lazy" }),
+      element("span", { class: "name" }, near.name),
+      element("span", { class: "score" }, ...key, near.score.toFixed(2)),
+    );
+    button.addEventListener("click", () => this.nameAs(near.name));
+    return button;
+  }
+
+  /** The people beyond the keys, a moment after the group has come up. @param {Group | null} group */
+  #showMore(group) {
+    const asked = group && group.nearest.length >= KEYED ? `${group.id} ${group.nearest.map(({ name }) => name).join()}` : "";
+    if (asked === this.asked) return;
+    this.asked = asked;
+    clearTimeout(this.asking);
+    find("#more").replaceChildren();
+    if (!group || !asked) return;
+    this.asking = setTimeout(async () => {
+      try {
+        const { nearest } = await get(`/api/people/more?group=${encodeURIComponent(group.id)}`);
+        if (asked !== this.asked) return;
+        const beyond = nearest.slice(KEYED);
+        find("#more").replaceChildren(...beyond.map((/** @type {any} */ near, /** @type {number} */ at) => this.#near(near, at + KEYED)));
+      } catch (error) {
+        console.warn("no more people to offer:", error);
+      }
+    }, BEFORE_MORE);
   }
 
   /** @param {string} text @param {"" | "problem"} [kind] */
