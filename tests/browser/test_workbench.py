@@ -136,7 +136,7 @@ def test_by_mouse_a_face_is_dragged_to_another_group(server: LabelServer, race: 
     page.locator(".line.head").first.click()
     page.locator("#leave").click()
     idle(page)
-    assert len(race.reviews().left_alone) == 4
+    assert len(race.reviews().left_alone) == 5, "the group with two numbers is the most doubtful one"
 
 
 def test_what_another_labeller_has_named_is_told(

@@ -174,14 +174,14 @@ class TestActions:
         assert list(named(race)) == ["Ada"]
         assert client.post("/api/people/undo", json={"undo": first["undo"]}).status_code == 404, "it is undone already"
 
-    def test_what_somebody_else_has_named_meanwhile_is_told_and_nothing_is_lost(
+    def test_a_suggestion_that_somebody_else_has_named_is_told_and_nothing_is_saved(
         self, client: TestClient, race: LabelStore
     ) -> None:
         group = group_of(client, "Ada_0.png")
         act(client, "name", group["faces"][:1], name="Bea")
         answer = client.post("/api/people/changes", json={"do": "name", "faces": seen(group["faces"]), "name": "Ada"})
-        assert answer.status_code == 200, "a suggestion that was accepted by somebody else is the same face"
-        # The name that was seen was none, so that Bea is not overwritten unseen.
+        assert (answer.status_code, answer.json()["error"]) == (409, "stale")
+        assert {name: len(files) for name, files in named(race).items()} == {"Bea": 1}
 
     def test_a_name_of_somebody_else_is_not_overwritten_unseen(self, client: TestClient, race: LabelStore) -> None:
         group = group_of(client, "Ada_0.png")

@@ -143,7 +143,7 @@ def _say(draft: Draft, change: Change, named: Mapping[str, str]) -> None:
         known = draft.head(PeopleReviews, "left_alone")
         draft.put_head(PeopleReviews, left_alone=_with(known, [named[face] for face in change.left_alone]))
     if change.answer:
-        draft.put_head(PeopleReviews, answers=[*draft.head(PeopleReviews, "answers"), change.answer])
+        draft.put_head(PeopleReviews, answers=_with(draft.head(PeopleReviews, "answers"), [change.answer]))
 
 
 def _with(known: Sequence[Any], new: Iterable[Any]) -> list[Any]:

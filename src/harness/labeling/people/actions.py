@@ -72,9 +72,8 @@ class Action(Request):
             case "split":
                 return Change(self.faces | self.rest, same=[faces], apart=[(first, other) for other in self.rest])
             case "move":
-                target, seen = next(iter(self.to.items()))
                 apart = [(first, other) for other in self.rest]
-                return Change(self.faces | self.rest | {target: seen}, same=[[*faces, target]], apart=apart)
+                return Change(self.faces | self.rest | self.to, same=[[*faces, *self.to]], apart=apart)
             case "not_person":
                 known = index.people.get(str(self.name))
                 if not known:

@@ -366,7 +366,7 @@ class Workbench {
   /** @param {Face[]} faces @param {Face[]} rest @param {Group} to */
   #move(faces, rest, to) {
     this.selected.clear();
-    this.#send({ do: "move", faces: seen(faces), rest: seen(rest), to: seen(to.faces.slice(0, 1)) }, new Set());
+    this.#send({ do: "move", faces: seen(faces), rest: seen(rest), to: seen(to.faces) }, new Set());
     this.say(`${faces.length} moved.`);
   }
 
