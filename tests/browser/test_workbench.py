@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.labeling_actions import Hands, Labeller
 from playwright.sync_api import Browser, Page, expect
 
+from harness.labeling.people.routes import crop_address
 from harness.labeling.source import StagingSource
 from harness.references.store import LabelStore
 from tests.browser.labeling_server import LabelServer, ServerThread, open_editor, press, saved
 from tests.browser.test_labeling_access import grave
-from tests.labeling.drawn_people import a_race, finder, make_set
+from tests.labeling.drawn_people import a_race, face_place, finder, make_set
 
 pytestmark = pytest.mark.browser
 
@@ -252,6 +254,24 @@ def test_a_name_that_is_typed_in_full_comes_first_among_300(server: LabelServer,
     press(page, "ArrowDown", "Enter")
     idle(page)
     assert list(named(race)) == ["runner_1"]
+
+
+def test_a_labeller_who_knows_everybody_takes_few_actions(
+    server: LabelServer, race: LabelStore, browser: Browser
+) -> None:
+    """A small slice of `python -m bench.labeling_actions`: by B, Enter, digits and clicks alone."""
+    index = race.contents().index.photos
+    page = browser.new_page(viewport={"width": 1440, "height": 900}, base_url=server.address)
+    open_workbench(page, server)
+    truth = {photo: record.names[0].partition("_")[0] for photo, record in index.items()}
+    main = {photo: crop_address(photo, face_place(0)) for photo in index}
+    labeller = Labeller(Hands(page), truth, main, "anonymous")
+    labeller.work()
+    page.close()
+    assert sorted(len(files) for files in named(race).values()) == [4] * 6
+    assert {len({file.partition("_")[0] for file in files}) for files in named(race).values()} == {1}
+    assert labeller.hands.total <= 1.5 * len(index)
+    assert labeller.hands.actions["characters"] == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

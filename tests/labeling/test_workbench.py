@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from harness.labeling.people import workbench
 from harness.labeling.people.crops import Crops
+from harness.labeling.people.faces import FaceIndexes
 from harness.labeling.people.grouping import stranger_threshold
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import StagingSource
@@ -336,6 +337,21 @@ def test_the_threshold_lets_few_strangers_through_and_most_friends(people: int) 
     same = np.repeat(np.arange(people), 4)[:, None] == np.repeat(np.arange(people), 4)
     assert (np.where(same, -1, similar).max(axis=1) >= threshold).mean() < 0.05
     assert (similar[same] >= threshold).mean() > 0.95
+
+
+def test_the_index_of_faces_follows_each_change_as_if_it_were_made_anew(client: TestClient, race: LabelStore) -> None:
+    kept = FaceIndexes(StagingSource(race))
+    for do, file in (
+        ("anonymous", "Ada_0.png"),
+        ("same", "Bo_0.png"),
+        ("not_faces", "Cy_3.png"),
+        ("leave", "Dee_0.png"),
+    ):
+        act(client, do, group_of(client, file)["faces"])
+        anew = FaceIndexes(StagingSource(LabelStore(race.root))).current()
+        now = kept.current()
+        assert (now.photos, now.must_link, now.cannot_link) == (anew.photos, anew.must_link, anew.cannot_link)
+        assert list(now.photos) == list(anew.photos)
 
 
 def test_bibs_are_left_as_they_are(client: TestClient, race: LabelStore) -> None:

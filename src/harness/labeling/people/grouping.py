@@ -134,8 +134,8 @@ class Near:
 @dataclass(frozen=True)
 class Group:
     """Faces without a name that may be one person's. `person` is the known person who is proposed, `number` the number
-    that most of the linked bibs show. `doubt` is 0 for faces that could not be more alike, and 1 for those at the
-    threshold, alone, or with two numbers."""
+    that most of the linked bibs show. `doubt` is 0.5 where the face that fits least is as similar to the others as the
+    threshold asks for, less where it is more similar, and 1 for a face alone and for two numbers."""
 
     faces: tuple[Face, ...]
     person: str | None
@@ -300,14 +300,15 @@ def _number(faces: Sequence[Face]) -> str | None:
 
 
 def _spread(faces: Sequence[Face], clusters: Clusters) -> float:
-    """How close the face that fits least is to not fitting, from 0 to 1."""
+    """How badly the face that fits least fits, from 0 to 1: 0.5 where it is just as similar to the others as the
+    threshold asks for."""
     rows = [clusters.rows[face.where] for face in faces if face.where in clusters.rows]
     if len(rows) < 2:
         return 1.0
     vectors = clusters.vectors[rows].astype(np.float64)
     total = vectors.sum(axis=0)
     worst = float(((vectors @ total - 1.0) / (len(rows) - 1)).min())
-    return float(np.clip((1.0 - worst) / max(1e-9, 1.0 - clusters.threshold), 0.0, 1.0))
+    return float(np.clip(0.5 + clusters.threshold - worst, 0.0, 1.0))
 
 
 def _order(group: Group) -> tuple[bool, float, int, str]:

@@ -61,7 +61,7 @@ export function titleOf(group) {
 export function detailOf(group) {
   const count = group.faces.length === 1 ? "1 face" : `${group.faces.length} faces`;
   const numbers = [...new Set(group.faces.map(({ number }) => number).filter(Boolean))];
-  const doubt = group.faces.length === 1 ? "" : group.doubt >= 0.95 ? "big doubt" : group.doubt >= 0.75 ? "some doubt" : "little doubt";
+  const doubt = group.faces.length === 1 ? "" : group.doubt >= 0.55 ? "big doubt" : group.doubt >= 0.4 ? "some doubt" : "little doubt";
   const worn = numbers.length > 1 ? `numbers ${numbers.join(", ")}` : numbers.length ? `number ${numbers[0]}` : "";
   return [count, worn, doubt].filter(Boolean).join(" · ");
 }
