@@ -29,7 +29,7 @@ SUITES = {
     "confidence": ("confidence",),
     "tracking": ("tracking",),
     "warm": ("warm",),
-    "labeling": ("labeling", "labeling_browser"),
+    "labeling": ("labeling", "labeling_browser", "labeling_people"),
     "explorer": ("explorer", "run_pages"),
     "search": ("search", "replay"),
     "scale": ("scale",),

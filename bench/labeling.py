@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from fastapi.testclient import TestClient
 
 from bench.measure import row, show
@@ -29,17 +30,19 @@ from harness.labeling.access import Access
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
 from harness.labeling.history import RunHistory
+from harness.labeling.people.workbench import Workbench
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import StagingSource
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.references.files import write_file
+from harness.references.people import Change
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
 from harness.runs.gate import Gate
 from harness.scoring.detection import Thresholds
 from harness.tracking.store import LocalStore
 
-PAGE_LIMIT, START_LIMIT = 0.3, 10.0
+PAGE_LIMIT, START_LIMIT, GROUPS_LIMIT = 0.3, 10.0, 240.0
 GOES = 7
 PAGES = (
     "/",
@@ -58,6 +61,15 @@ PAGES = (
     "/api/queue?dimension=links&show=suspects&at={photo}",
     "/api/progress",
     "/api/names",
+    "/people/",
+    "/people/known/",
+    "/people/known/?search=runner_1",
+    "/people/suspects/",
+    "/api/people/state",
+    "/api/people/groups",
+    "/api/people/groups?start=5000",
+    "/api/people/suspects",
+    "/api/people/near/{photo}",
 )
 
 
@@ -72,6 +84,26 @@ def make_suggestions(root: Path, hashes: list[str]) -> None:
     write_file(root, Suggestions.model_validate({"photos": photos}))
 
 
+def give_vectors(people: Workbench) -> None:
+    """A vector for each face, as if models had looked at all photos: alike where the set gives them one name. Then two
+    faces of three lose their names, so that there is something to group."""
+    rng, centres = np.random.default_rng(0), dict[str | None, Any]()
+    faces = list(people.index().by_name.values())
+    for face in faces:
+        centre = centres.setdefault(face.identity, rng.normal(size=128))
+        vector = centre + 0.6 * rng.normal(size=128)
+        people.embedder.know(face, np.asarray(vector / np.linalg.norm(vector), dtype=np.float32))
+    people.change(Change({face.name: face.identity for at, face in enumerate(faces) if at % 3}, name=None))
+
+
+def wait_for_groups(people: Workbench) -> float:
+    """Until all faces are grouped; how long that took on the wall."""
+    start = time.perf_counter()
+    while not people.current(1.0)[1]:
+        assert time.perf_counter() - start < GROUPS_LIMIT * 5
+    return time.perf_counter() - start
+
+
 def measure() -> list[dict[str, Any]]:
     """One entry a case: the seconds of the slowest go, the limit, and how often they fit into it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -84,18 +116,24 @@ def measure() -> list[dict[str, Any]]:
         linker = GeometricLinker(min_drop=0.8, max_drop=5.0, half_width=1.5, behind=0.5, nearer=1.25, threshold=0.0)
         search = PhotoSearch(source, lambda: build_finder(compose()))
         start = time.process_time()
-        app = make_app(Context(source, linker, history, search, OpenedRuns(store, Gate(strict=False))), Access())
+        context = Context(source, linker, history, search, OpenedRuns(store, Gate(strict=False)))
+        app = make_app(context, Access())
         started = time.process_time() - start
+        give_vectors(context.people)
+        grouped = wait_for_groups(context.people)
         gc.freeze()  # as the server does
         client = TestClient(app, base_url="http://127.0.0.1:8600")
         seconds = {page: max(_waits(client, page, hashes)) for page in PAGES}
         saving = min(_save(client, photo) for photo in hashes[:GOES])
     slowest = max(seconds, key=lambda page: seconds[page])
+    of_people = max((page for page in PAGES if "/people" in page), key=lambda page: seconds[page])
     name = slowest.replace("{photo}", "PHOTO")
     limit = f"limit of {PAGE_LIMIT:g} s"
     return [
         row(f"slowest of {len(PAGES)} pages, {PHOTOS:,} photos: {name}", seconds[slowest], limit, PAGE_LIMIT, 1.0),
         row(f"save one photo through the API, {PHOTOS:,} photos", saving, limit, PAGE_LIMIT, 1.0),
+        row(f"group {3 * PHOTOS:,} faces aside, once", grouped, f"limit of {GROUPS_LIMIT:g} s", GROUPS_LIMIT, 1.0),
+        row(f"slowest page of /people/, {3 * PHOTOS:,} faces: {of_people}", seconds[of_people], limit, PAGE_LIMIT, 1.0),
         row(f"start on {PHOTOS:,} photos", started, f"limit of {START_LIMIT:g} s", START_LIMIT, 1.0),
     ]
 

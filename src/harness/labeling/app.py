@@ -37,6 +37,7 @@ from harness.labeling import (
 from harness.labeling.access import Access, Guard
 from harness.labeling.answers import Refused
 from harness.labeling.context import Context
+from harness.labeling.people import routes as workbench_routes
 from harness.labeling.refusals import Refusal, log_refusal
 from harness.labeling.rendering import compile_templates, render
 from harness.labeling.source import FrozenError
@@ -70,6 +71,8 @@ def make_app(context: Context, access: Access) -> ASGIApp:
     for routes in (run_routes, run_actions, photo_run_routes, people_routes, item_routes):
         app.include_router(routes.router)
     app.include_router(photo_run_routes.api)
+    app.include_router(workbench_routes.pages)
+    app.include_router(workbench_routes.router)
     app.mount("/static", _Scripts(directory=STATIC), name="static")
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)

@@ -14,6 +14,7 @@ from harness.exploring.opened import OpenedRuns
 from harness.labeling.answers import Photo
 from harness.labeling.chores import Chores
 from harness.labeling.history import RunHistory
+from harness.labeling.people.workbench import Workbench
 from harness.labeling.photo_state import photo_state
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
@@ -40,6 +41,11 @@ class Context:
     chores: Chores = field(default_factory=Chores)
 
     @cached_property
+    def people(self) -> Workbench:
+        """Faces grouped by who they may be."""
+        return Workbench(self.source, self.search)
+
+    @cached_property
     def _summaries(self) -> Summaries:
         return Summaries(self.source)
 
@@ -52,8 +58,9 @@ class Context:
         return self._summaries.current()
 
     def cross_checks(self) -> tuple[Finding, ...]:
-        """Labels that are hard to believe together, as of now."""
-        return self._cross_checks.current()
+        """Labels that are hard to believe together, as of now; those that somebody has called right are not told."""
+        settled = self.people.settled()
+        return tuple(finding for finding in self._cross_checks.current() if finding.check not in settled)
 
     def suspects(self) -> Suspects:
         """What the last runs and agents hold against the labels as of now, by photo, as far as known."""

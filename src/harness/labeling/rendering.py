@@ -27,6 +27,7 @@ NAVIGATION = (
     ("/labels/", "Bibs"),
     ("/faces/labels/", "Faces"),
     ("/links/", "Links"),
+    ("/people/", "People"),
     ("/find/", "Find"),
     ("/staging/", "Staging"),
     ("/runs/", "Runs"),

@@ -7,7 +7,8 @@ answer. The picture that somebody searches with is in memory for as long as its 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,6 +67,19 @@ class PhotoSearch:
             face = self._finder.look(PICTURE, picture)
         return gallery.answer(Query(face, PICTURE, whole))
 
+    @contextmanager
+    def opened(self) -> Iterator[Finder]:
+        """The models, opened, and nobody else's meanwhile. Raises HarnessError where they cannot be had."""
+        with self._models:
+            yield self._loaded()
+
+    def _loaded(self) -> Finder:
+        if self._finder is None:
+            finder = self._make()
+            finder.load()
+            self._finder = finder
+        return self._finder
+
     def _ready(self) -> Gallery:
         """The photos as they are now; where that takes a while, a refusal that says how far it is."""
         contents = self._source.contents()
@@ -91,11 +105,7 @@ class PhotoSearch:
         state, gallery = State("failed", message=_UNEXPECTED), None
         try:
             with self._models, watched(self._tell):
-                if self._finder is None:
-                    finder = self._make()
-                    finder.load()
-                    self._finder = finder
-                gallery = self._finder.open()
+                gallery = self._loaded().open()
             state = State("ready", len(gallery.photos), len(gallery.photos))
         except HarnessError as error:
             state = State("failed", message=str(error))

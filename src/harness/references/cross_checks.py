@@ -24,6 +24,7 @@ from harness.base.texts import counted, one_line
 from harness.references.contents import NO_FACES, Contents
 from harness.references.files import FaceLabels, FaceRecord
 from harness.references.groups import worn_numbers
+from harness.references.reviews import check_id
 from harness.types import FaceScope
 
 Kind = Literal[
@@ -49,6 +50,14 @@ class Finding:
     kind: Kind
     words: str
     photos: Mapping[str, str]
+    #: Whom or what it is about, and the numbers, names or photo that are hard to believe together.
+    subject: str = ""
+    values: tuple[str, ...] = ()
+
+    @property
+    def check(self) -> str:
+        """What an answer to it is remembered by; other values are another check."""
+        return check_id(self.kind, self.subject, *sorted(self.values))
 
 
 @dataclass
@@ -75,19 +84,19 @@ def _findings(contents: Contents) -> Iterator[Finding]:
     seen = _look(contents, sorted(file_names, key=lambda photo: (file_names[photo], photo)))
     for photo, identity, faces in seen.repeated:
         words = f"{_quoted(identity)} is on {faces} faces of one photo"
-        yield Finding("identity_on_two_faces", words, {photo: file_names[photo]})
+        yield Finding("identity_on_two_faces", words, {photo: file_names[photo]}, identity, (photo,))
     for identity, numbers in _several(seen.numbers_of):
         words = f"{_quoted(identity)} wears {len(numbers)} numbers: {_shown(numbers, one_line)}"
-        yield Finding("identity_with_two_numbers", words, _rarest_first(numbers, file_names))
+        yield Finding("identity_with_two_numbers", words, _rarest_first(numbers, file_names), identity, tuple(numbers))
     for number, wearers in _several(_turned(seen.numbers_of)):
         words = f"{one_line(number)} is worn by {len(wearers)} identities: {_shown(wearers, _quoted)}"
-        yield Finding("number_on_two_identities", words, _rarest_first(wearers, file_names))
-    for _, spellings in _several(_alike(seen.names)):
+        yield Finding("number_on_two_identities", words, _rarest_first(wearers, file_names), number, tuple(wearers))
+    for letters, spellings in _several(_alike(seen.names)):
         words = f"{len(spellings)} names differ by case or blanks only: {_shown(spellings, _quoted)}"
-        yield Finding("names_alike", words, _rarest_first(spellings, file_names))
+        yield Finding("names_alike", words, _rarest_first(spellings, file_names), letters, tuple(spellings))
     for photo, names in seen.unsaid:
         words = f"{' and '.join(map(_quoted, names))} on a face, but not among the people who are said to be there"
-        yield Finding("face_not_among_people", words, {photo: file_names[photo]})
+        yield Finding("face_not_among_people", words, {photo: file_names[photo]}, photo, tuple(names))
 
 
 def _look(contents: Contents, photos: list[str]) -> _Seen:

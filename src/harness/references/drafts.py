@@ -26,6 +26,7 @@ from harness.references.files import (
     PhotoIndex,
     Selfies,
 )
+from harness.references.reviews import PeopleReviews
 from harness.references.suggestions import Suggestions
 
 KINDS: tuple[type[LabelFile], ...] = (
@@ -36,6 +37,7 @@ KINDS: tuple[type[LabelFile], ...] = (
     FaceIdentities,
     Selfies,
     Suggestions,
+    PeopleReviews,
 )
 
 F = TypeVar("F", bound=LabelFile)

@@ -38,6 +38,7 @@ from harness.references.files import (
     write_file,
 )
 from harness.references.linking import Origins, destinations, follow
+from harness.references.reviews import PeopleReviews
 from harness.references.revisions import Revisions, is_new
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
@@ -195,6 +196,7 @@ def reset_labels(store: LabelStore) -> Path:
             for photo in draft.file(kind).photos:
                 draft.put(kind, photo, None)
         draft.put_head(FaceIdentities, must_link=[], cannot_link=[], identities_labeled=None)
+        draft.put_head(PeopleReviews, left_alone=[], answers=[])
         sync_folder(backup.parent)
     return backup
 

@@ -42,6 +42,7 @@ from harness.references.files import (
     encode_photos,
     encode_with,
 )
+from harness.references.reviews import PeopleReviews
 from harness.references.suggestions import Suggestions
 
 _JOURNAL = ".journal.json"
@@ -86,6 +87,11 @@ class LabelStore:
         """All suggestions as of now."""
         with self._locked():
             return self._load(Suggestions)
+
+    def reviews(self) -> PeopleReviews:
+        """What was looked at, and is to stay as it is, as of now."""
+        with self._locked():
+            return self._load(PeopleReviews)
 
     @contextmanager
     def edit(self) -> Iterator[Draft]:

@@ -11,6 +11,7 @@ import { boxShapes, spoken, theirShapes } from "./parts/box_captions.js";
 import { BoxForm } from "./parts/box_form.js";
 import { Drawing } from "./parts/drawing.js";
 import { find } from "./parts/dom.js";
+import { KnownPeople } from "./parts/known_people.js";
 import { Session } from "./parts/session.js";
 import { Shapes } from "./parts/shapes.js";
 import { Shell } from "./parts/shell.js";
@@ -45,6 +46,7 @@ export class BoxEditor {
     this.shapes = new Shapes(this.stage);
     this.drawing = new Drawing(this.stage, this.shapes, this.#target());
     this.form = new BoxForm(config, this.#actions());
+    this.known = this.dimension === "faces" ? new KnownPeople((name) => this.nameAs(name)) : null;
     this.shell.keys(boxCommands(this));
     this.session.start();
     this.stage.root.focus({ preventScroll: true });
@@ -145,7 +147,9 @@ export class BoxEditor {
     const { box } = this;
     this.shapes.grip(this.config.read_only ? null : box);
     this.form.show({ doc, ghosts, selected: this.selected, provenance: this.session.photo.ghosts.provenance });
-    this.#showPlace(box ?? ghosts.find((ghost) => ghost.id === this.selected) ?? null);
+    const place = box ?? ghosts.find((ghost) => ghost.id === this.selected) ?? null;
+    this.#showPlace(place);
+    this.known?.show(this.session.photo.sha256, place);
     find("#stage-label").textContent = spoken(this.session.photo, doc, ghosts.length, box, dimension);
   }
 
@@ -273,6 +277,19 @@ export class BoxEditor {
     this.session.edit(doc);
     if (after) this.stage.reveal(after);
     return this.shell.say(after ? `${rest.length} left to answer.` : "All suggestions are answered.");
+  }
+
+  /** Say whose the selected face is; a suggestion is accepted with it. @param {string | null} name */
+  nameAs(name) {
+    const ghost = this.ghosts.find(({ id }) => id === this.selected);
+    if (!name) return this.shell.say("Nobody is offered under this key.");
+    if (!this.box && !ghost) return this.shell.say("Select a box first (Tab).");
+    if (this.config.read_only) return this.session.edit(this.doc);
+    const { doc, id } = this.box ? { doc: this.doc, id: this.box.id } : accepted(this.doc, /** @type {any} */ (ghost), this.dimension);
+    this.selected = id;
+    this.form.names?.used(name);
+    this.session.edit(withChange(doc, id, { identity: name }));
+    return this.shell.say(`This is ${name}.`);
   }
 
   acceptAll() {

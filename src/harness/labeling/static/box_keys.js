@@ -1,6 +1,7 @@
 /** The keys of the editor of bibs and of faces. */
 import { accepted, rejected } from "./model/ghosts.js";
 import { command } from "./parts/keys.js";
+import { KEYS, NUMBER_KEY } from "./parts/known_people.js";
 import { viewCommands } from "./parts/view_keys.js";
 import { MEANING, scopeWord } from "./parts/words.js";
 
@@ -41,6 +42,14 @@ export function boxCommands(editor) {
     command("Suggestions", "a", "accept, and go to the next", () => editor.answer(editor.selected, accepted)),
     command("Suggestions", "x", "reject, and go to the next", () => editor.answer(editor.selected, rejected)),
     command("Suggestions", "Shift+a", "accept all", () => editor.acceptAll()),
+    ...(editor.known
+      ? [
+          ...KEYS.map((key, at) =>
+            command("Suggestions", key, `this is known person ${at + 1} of those who look like it`, () => editor.nameAs(editor.known?.nameAt(key) ?? null)),
+          ),
+          command("Suggestions", NUMBER_KEY, "this is whoever wears the linked number", () => editor.nameAs(editor.known?.nameAt(NUMBER_KEY) ?? null)),
+        ]
+      : []),
     command("Suggestions", "h", "hide or show them", () => editor.toggleGhosts()),
     command("Photos", "d", `the ${dimension} of this photo are done; next`, () => void editor.done()),
     command("Photos", "n", `no ${dimension} in this photo; next`, () => void editor.none()),

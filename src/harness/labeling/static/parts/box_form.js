@@ -54,7 +54,7 @@ export class BoxForm {
   }
 
   #makeText() {
-    const names = this.config.dimension === "faces" ? new Names() : null;
+    const names = (this.names = this.config.dimension === "faces" ? new Names() : null);
     const text = new Combobox(find("#text"), find("#offers"), {
       offers: (typed) => names?.offers(typed) ?? [],
       commit: (text) => this.#commit(text),
@@ -74,7 +74,10 @@ export class BoxForm {
   /** @param {string} text */
   #commit(text) {
     const field = /** @type {"number" | "identity"} */ (this.rules.field);
-    if (TEXT[field].fits.test(text)) return this.actions.setText(text || null);
+    if (TEXT[field].fits.test(text)) {
+      if (text) this.names?.used(text);
+      return this.actions.setText(text || null);
+    }
     this.actions.say(`“${text}” ${TEXT[field].rule}.`, "problem");
     return this.text.set(this.box?.[field] ?? "", true);
   }

@@ -1,0 +1,260 @@
+"""How many actions does it take to say who is who? A script labels a folder of people on `/people/`, in a real browser.
+
+It acts as a person would who knows everybody: it looks at the current group, clicks the faces that do not belong to the
+others and names them, and names the rest, each with the fewest keys that the page offers at that moment: Enter where
+the proposed name is right, a digit where the person is shown beside it, or else by typing. A key press, a click and
+every typed character is one action. The folder has one folder of pictures a person; the largest face of a picture is
+theirs, and other faces are left alone. In the end the labels are read from disk and compared with the folders.
+
+    .venv/bin/python -m bench.labeling_actions ~/lfw --names anonymous
+    .venv/bin/python -m bench.labeling_actions ~/tgc --names typed --set identity=arcface
+
+`--names`: `anonymous` presses B for somebody new, `typed` types the folder's name, `listed` does so with all names
+known from the start, as from a start list, so that a few letters find one. Naming every picture singly takes the
+characters of each name and Enter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+from tests.browser.conftest import FLAGS
+from tests.browser.labeling_server import ServerThread
+
+from harness.config import build_finder, build_pipeline, compose
+from harness.labeling.source import StagingSource
+from harness.pipeline.prepare import copy_in, suggest
+from harness.references.files import FaceIdentities
+from harness.references.photo_files import find_photos
+from harness.references.store import LabelStore
+
+#: No person would go on: something is wrong with the page or with the script.
+_MOST_ROUNDS = 20_000
+#: So many people have a digit; others who are shown can be clicked.
+KEYED = 9
+_IDLE = 'body[data-fresh="true"]:has(#saving[data-state="saved"])'
+
+
+@dataclass
+class Hands:
+    """What is done to the page, counted."""
+
+    page: Page
+    actions: Counter[str] = field(default_factory=Counter)
+
+    def press(self, key: str) -> None:
+        """One key."""
+        self.actions["keys"] += 1
+        self.page.keyboard.press(key)
+
+    def write(self, text: str) -> None:
+        """Text, each character of which counts."""
+        self.actions["characters"] += len(text)
+        self.page.keyboard.type(text)
+
+    def click(self, face: str) -> None:
+        """A face in the list."""
+        self.actions["clicks"] += 1
+        self.page.locator(f'.crop[data-face="{face}"]').click()
+
+    def click_person(self, name: str) -> None:
+        """Somebody beside the list."""
+        self.actions["clicks"] += 1
+        self.page.locator("#more").get_by_title(name, exact=True).click()
+
+    @property
+    def total(self) -> int:
+        """All actions so far."""
+        return sum(self.actions.values())
+
+    def wait(self) -> None:
+        """Until the page has saved, and regrouped what is left; no action."""
+        self.page.wait_for_selector(_IDLE, state="attached", timeout=120_000)
+
+
+@dataclass
+class Labeller:
+    """Somebody who knows everybody, at work. `truth` has the person of each photo, `main` the name of its own face by
+    place; `called` is what people are called on the page by now."""
+
+    hands: Hands
+    truth: dict[str, str]
+    main: dict[str, str]
+    names: str
+    called: dict[str, str] = field(default_factory=dict)
+
+    def work(self) -> None:
+        """Go on until nothing is left to name."""
+        for _ in range(_MOST_ROUNDS):
+            self.hands.wait()
+            if (group := self._current()) is None:
+                return
+            self._answer(group)
+        raise AssertionError(f"not done after {_MOST_ROUNDS} rounds")
+
+    def _current(self) -> Any:
+        """The group that the page shows as the current one, as the person sees it."""
+        head = self.hands.page.locator(".line.head.current")
+        if not head.count():
+            return None
+        wanted = head.get_attribute("data-group")
+        answer = self.hands.page.request.get("/api/people/groups").json()
+        return next(group for group in answer["groups"] if group["id"] == wanted)
+
+    def _who(self, face: Any) -> str | None:
+        """Whose face it is; None for somebody in the background."""
+        return self.truth[face["photo"]] if self.main[face["photo"]] == face["crop"] else None
+
+    def _answer(self, group: Any) -> None:
+        """Say who is in the group: those who do not belong first, then the rest."""
+        there = Counter(self._who(face) for face in group["faces"])
+        who = min(there, key=lambda name: (there[name], name or ""))
+        if len(there) > 1:
+            for face in group["faces"]:
+                if self._who(face) == who:
+                    self.hands.click(face["face"])
+        self._name(group, who)
+
+    def _name(self, group: Any, who: str | None) -> None:
+        """Name the selected faces, or all, with the fewest keys."""
+        hands, name = self.hands, None if who is None else self.called.get(who)
+        shown = [near["name"] for near in group["nearest"]]
+        if who is None:
+            hands.press("l")
+        elif name is not None and group["proposal"] == name:
+            hands.press("Enter")
+        elif name is not None and name in shown:
+            hands.press(str(shown.index(name) + 1))
+        elif name is not None and self._beyond(group, name):
+            hands.click_person(name)
+        elif name is None and self.names == "anonymous":
+            hands.press("b")
+            hands.wait()
+            said = hands.page.locator("#message").inner_text()
+            self.called[who] = said.rstrip(".").split(" named ")[1]
+        else:
+            self.called.setdefault(who, who)
+            if group["proposal"] == self.called[who]:  # the number of the linked bib
+                hands.press("Enter")
+            else:
+                self._type(self.called[who])
+
+    def _beyond(self, group: Any, name: str) -> bool:
+        """Whether somebody is shown for whom there is no key."""
+        if len(group["nearest"]) < KEYED:
+            return False
+        answer = self.hands.page.request.get("/api/people/more", params={"group": group["id"]}).json()
+        return name in [near["name"] for near in answer["nearest"][KEYED:]]
+
+    def _type(self, name: str) -> None:
+        """A name, or as much of it as brings it up first."""
+        hands = self.hands
+        hands.press("n")
+        known = [offer for offer in self._known() if offer != name]
+        enough = next((k for k in range(1, len(name)) if not any(_has(other, name[:k]) for other in known)), len(name))
+        if name in self._known() and enough + 1 < len(name):
+            hands.write(name[:enough])
+            hands.press("ArrowDown")
+        else:
+            hands.write(name)
+        hands.press("Enter")
+
+    def _known(self) -> list[str]:
+        return [each["name"] for each in self.hands.page.request.get("/api/names").json()["names"]]
+
+
+def _has(name: str, typed: str) -> bool:
+    return typed.lower() in name.lower()
+
+
+def label(folder: Path, root: Path, names: str, overrides: list[str], people: int | None) -> dict[str, Any]:
+    """Label the pictures of a folder; what it took, and how many faces are labelled as the folders say."""
+    config = compose(["references=staging", f"references.root={root}", "preset=fast", *overrides])
+    store = LabelStore(root)
+    chosen = sorted(path for path in folder.iterdir() if path.is_dir())[:people]
+    truth = {hashlib.sha256(p.read_bytes()).hexdigest(): p.parent.name for d in chosen for p in find_photos(d)}
+    if not (root / "photo_index.json").is_file():
+        for each in chosen:
+            copy_in(store, each)
+        suggest(store, build_pipeline(config))
+    if names == "listed":
+        with store.edit() as draft:
+            draft.put_head(FaceIdentities, names=sorted(set(truth.values())))
+    server = ServerThread(StagingSource(store), root / "mlruns", lambda: build_finder(config))
+    server.start()
+    try:
+        with sync_playwright() as playwright:
+            path = os.environ.get("HARNESS_BROWSER") or shutil.which("chromium")
+            browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+            page = browser.new_page(viewport={"width": 1440, "height": 900}, base_url=server.address)
+            page.goto("/people/")
+            hands = Hands(page)
+            page.wait_for_selector(_IDLE, state="attached", timeout=3_600_000)
+            worker = Labeller(hands, truth, _main_faces(server), names)
+            worker.work()
+            browser.close()
+    finally:
+        server.stop()
+    return _result(LabelStore(root), worker)
+
+
+def _main_faces(server: ServerThread) -> dict[str, str]:
+    """The crop of the largest face of each photo, as pages know it."""
+    from harness.labeling.people.routes import crop_address
+
+    found = {}
+    for photo, faces in server.context.people.index().photos.items():
+        if faces:
+            largest = max(faces, key=lambda face: face.place[2] * face.place[3])
+            found[photo] = crop_address(photo, largest.place)
+    return found
+
+
+def _result(store: LabelStore, worker: Labeller) -> dict[str, Any]:
+    faces = store.contents().faces.photos
+    wanted = {photo: worker.called.get(who) for photo, who in worker.truth.items() if photo in worker.main}
+    right = sum(
+        [box.identity for box in faces[photo].boxes if box.identity] == [name] for photo, name in wanted.items()
+    )
+    pictures, hands = len(wanted), worker.hands
+    singly = sum(len(worker.truth[photo]) + 1 for photo in wanted)
+    return {
+        "pictures with a face": pictures,
+        "people": len({worker.truth[photo] for photo in wanted}),
+        "labelled as the folders say": right,
+        "actions": hands.total,
+        **hands.actions,
+        "actions a picture": round(hands.total / pictures, 3),
+        "naming each picture singly": singly,
+        "share of that": round(hands.total / singly, 3),
+    }
+
+
+def main() -> None:
+    """Label a folder, and tell what it took."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="one folder of pictures a person")
+    parser.add_argument("--root", type=Path, help="a set that was prepared from it before; it is copied")
+    parser.add_argument("--names", choices=("anonymous", "typed", "listed"), default="anonymous")
+    parser.add_argument("--people", type=int, help="so many people only, the first by name")
+    parser.add_argument("--set", action="append", default=[], help="an override of the config, as identity=arcface")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as beside:
+        root = Path(beside) / "set"
+        if arguments.root:
+            shutil.copytree(arguments.root, root)
+        for name, value in label(arguments.folder, root, arguments.names, arguments.set, arguments.people).items():
+            print(f"{name:32} {value}")
+
+
+if __name__ == "__main__":
+    main()

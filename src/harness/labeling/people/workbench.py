@@ -1,0 +1,203 @@
+"""The state of the workbench: faces, their vectors, groups and people, made aside and shown as far as they are known.
+
+A request never waits for models. It gets the groups that were made last, without the faces that have an answer by now;
+where labels have changed since, groups are made anew aside, and a request waits a moment for them: in a small set that
+is enough, and in a large one the page asks again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.labeling.chores import Chores
+from harness.labeling.people.crops import Crops
+from harness.labeling.people.embedding import FaceEmbedder
+from harness.labeling.people.faces import Face, FaceIndex, FaceIndexes
+from harness.labeling.people.grouping import (
+    NO_CLUSTERS,
+    Alike,
+    Clusters,
+    Group,
+    KnownPeople,
+    Near,
+    cluster_faces,
+    faces_alike,
+    make_groups,
+)
+from harness.labeling.refusals import Refusal
+from harness.labeling.searching import PhotoSearch
+from harness.labeling.source import LabelSource
+from harness.references.people import Change, Done, change_people, undo_people
+from harness.references.reviews import PeopleReviews
+
+#: How long a request waits for groups that are being made.
+_MOMENT = 0.15
+#: So many steps can be undone.
+_MOST_UNDONE = 500
+#: So many people are shown for one group.
+MOST_SHOWN = 33
+_CHORE = "people"
+
+
+@dataclass(frozen=True)
+class Made:
+    """Groups, and what they were made of."""
+
+    index: FaceIndex
+    left_alone: frozenset[str]
+    clusters: Clusters = NO_CLUSTERS
+    groups: Sequence[Group] = ()
+    alike: Sequence[Alike] = ()
+    known: KnownPeople | None = None
+
+
+_NOTHING = Made(FaceIndex({}, {}), frozenset())
+
+
+class Workbench:
+    """Faces and people of one source."""
+
+    def __init__(self, source: LabelSource, search: PhotoSearch) -> None:
+        self._source, self._search = source, search
+        self._indexes = FaceIndexes(source)
+        self.embedder = FaceEmbedder(search.opened)
+        self.crops = Crops()
+        self._chores = Chores()
+        self._lock = threading.Lock()
+        self._made = _NOTHING
+        self._undo: OrderedDict[str, Done] = OrderedDict()
+
+    def index(self) -> FaceIndex:
+        """All faces as of now."""
+        return self._indexes.current()
+
+    def left_alone(self) -> frozenset[str]:
+        """Faces that need no name."""
+        return frozenset(self._reviews.left_alone)
+
+    @property
+    def _reviews(self) -> PeopleReviews:
+        if self._source.read_only:
+            return PeopleReviews()
+        return self._source.writable().reviews()
+
+    def settled(self) -> frozenset[str]:
+        """Cross-checks that have an answer."""
+        return frozenset(answer.check for answer in self._reviews.answers)
+
+    def current(self, wait: float = _MOMENT) -> tuple[Made, bool]:
+        """The groups that were made last, without what has an answer by now; and whether they are up to date."""
+        index, left_alone = self.index(), self.left_alone()
+        deadline = time.monotonic() + wait
+        while not (fresh := self._is_fresh(index, left_alone)):
+            self._start()
+            chore = self._chores.get(_CHORE)
+            if time.monotonic() > deadline or (chore and chore.problem):
+                break
+            time.sleep(0.01)
+        made = self._made
+        if fresh:
+            return made, True
+        groups = [shown for group in made.groups if (shown := _still_open(group, index, left_alone))]
+        return replace(made, index=index, left_alone=left_alone, groups=groups), False
+
+    def state(self) -> dict[str, Any]:
+        """How far the work is."""
+        chore, index = self._chores.get(_CHORE), self.index()
+        ready = self._made is not _NOTHING
+        problem = chore.problem if chore else ""
+        return {
+            "phase": "failed" if problem else "ready" if ready else "preparing",
+            "done": chore.done if chore else 0,
+            "total": chore.total if chore else 0,
+            "message": problem,
+            "faces": len(index.by_name),
+            "named": sum(len(faces) for faces in index.people.values()),
+            "people": len(index.people),
+            "failed": len(self.embedder.failed),
+            "fresh": self._is_fresh(index, self.left_alone()),
+        }
+
+    def nearest(self, photo: str) -> list[tuple[Face, tuple[Near, ...]]]:
+        """For each face of a photo the known people whom it looks like, and whom it may be."""
+        made, _ = self.current(0.0)
+        index = self.index()
+        faces = index.photos.get(photo, ())
+        known = KnownPeople(_without(index, photo), made.clusters)
+        return list(zip(faces, known.nearest([[face] for face in faces]), strict=True))
+
+    def more_people(self, name: str) -> tuple[Near, ...]:
+        """The people who look like a group, also those for whom there is no key."""
+        made, _ = self.current(0.0)
+        group = next((group for group in made.groups if group.name == name), None)
+        return made.known.nearest([group.faces], MOST_SHOWN)[0] if group and made.known else ()
+
+    def change(self, change: Change) -> tuple[str, Done]:
+        """Do what somebody says; returns what undoes it."""
+        return self._kept(change_people(self._source.writable(), change))
+
+    def undo(self, token: str) -> tuple[str, Done]:
+        """Take back what was done; returns what does it again."""
+        with self._lock:
+            done = self._undo.get(token)
+        if done is None:
+            raise Refusal(404, "not_found", "this cannot be undone any more: the server has been started anew since")
+        undone = undo_people(self._source.writable(), done)
+        with self._lock:
+            self._undo.pop(token, None)
+        return self._kept(undone)
+
+    def _kept(self, done: Done) -> tuple[str, Done]:
+        token = secrets.token_hex(8)
+        with self._lock:
+            self._undo[token] = done
+            while len(self._undo) > _MOST_UNDONE:
+                self._undo.popitem(last=False)
+        return token, done
+
+    def _is_fresh(self, index: FaceIndex, left_alone: frozenset[str]) -> bool:
+        return self._made.index is index and self._made.left_alone == left_alone
+
+    def _start(self) -> None:
+        if (chore := self._chores.get(_CHORE)) and chore.problem and time.monotonic() - chore.ended < 30:
+            return
+        self._chores.start(_CHORE, "faces are being compared", self._make)
+
+    def _make(self) -> str:
+        """Make groups until nothing has changed meanwhile."""
+        with self._search.opened() as finder:
+            recogniser = finder.pipeline.identity
+        assert recogniser is not None, "a finder recognises people"
+        while True:
+            index, left_alone = self.index(), self.left_alone()
+            self.embedder.look(index)
+            clusters = cluster_faces(
+                index, self.embedder.vectors, recogniser.clustering, recogniser.fpir, self._made.clusters
+            )
+            known = KnownPeople(index, clusters)
+            groups = make_groups(index, clusters, known, left_alone)
+            self._made = Made(index, left_alone, clusters, groups, faces_alike(index, clusters, known), known)
+            if self.index() is index and self.left_alone() == left_alone:
+                return "faces were compared"
+
+
+def _still_open(group: Group, index: FaceIndex, left_alone: frozenset[str]) -> Group | None:
+    """A group without the faces that have an answer by now; None where none is left."""
+    faces = tuple(
+        face
+        for face in group.faces
+        if (now := index.by_name.get(face.name)) and not now.identity and face.name not in left_alone
+    )
+    return (group if len(faces) == len(group.faces) else replace(group, faces=faces)) if faces else None
+
+
+def _without(index: FaceIndex, photo: str) -> FaceIndex:
+    """The index as if nobody were named in a photo: what is said there is in question."""
+    photos = {**index.photos, photo: tuple(replace(face, identity=None) for face in index.photos.get(photo, ()))}
+    return FaceIndex(photos, index.file_names, (), index.cannot_link)
