@@ -43,9 +43,10 @@ class Done(BaseModel):
 
 
 class CompletenessOut(Done):
-    """Which dimensions are done, and what that comes to."""
+    """Which dimensions are done, what that comes to, and what is open where somebody has begun, in words."""
 
     state: State
+    left_open: list[str]
 
 
 class SuspectOut(BaseModel):
@@ -122,6 +123,10 @@ class PhotoSummary(BaseModel):
     done: Done
     state: State
     suspect: bool
+    left_open: list[str]
+    taken_at: str
+    #: The part of the photo that a list shows, in pixels: x, y, w, h.
+    heads: tuple[float, float, float, float]
 
 
 class PhotoPage(BaseModel):

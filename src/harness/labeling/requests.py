@@ -138,6 +138,21 @@ class Nothing(Request):
     """An empty object."""
 
 
+DeskId = Annotated[str, Field(pattern=r"^[0-9a-zA-Z-]{8,64}$")]
+
+
+class LeaveDesk(Request):
+    """An editor that is left; a desk is one open editor, by an id of its own."""
+
+    desk: DeskId
+
+
+class TakePhotos(LeaveDesk):
+    """An editor that is at work, and who sits there."""
+
+    by: Annotated[str, Field(max_length=80), AfterValidator(_plain)] = ""
+
+
 class Freeze(Request):
     """What to freeze, and under which name."""
 

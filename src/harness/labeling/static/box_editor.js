@@ -293,11 +293,13 @@ export class BoxEditor {
   }
 
   async done() {
+    if (this.session.moving) return this.shell.tooEarly();
     if (!this.doc.labeled) this.session.edit({ ...this.doc, labeled: true });
-    await this.shell.saveAndGoOn();
+    return this.shell.saveAndGoOn();
   }
 
   async none() {
+    if (this.session.moving) return this.shell.tooEarly();
     const real = realBoxes(this.doc, this.dimension).length;
     if (real) return this.shell.say(`There are ${real} boxes here; delete them first, or say done (D).`, "problem");
     this.session.edit(none(this.doc, this.dimension));

@@ -1,5 +1,6 @@
 /** How each dimension is read from a photo and written back. */
 import { adopted, bodyOf, labelsOf, sameLabels } from "../model/labels.js";
+import { ghostsOf, openGhosts } from "../model/ghosts.js";
 import { bodyOfLinks, followed, linksOf, sameLinks } from "../model/pairs.js";
 import { write } from "./api.js";
 
@@ -8,6 +9,7 @@ export const labelsAdapter = (dimension) => ({
   read: (photo) => labelsOf(photo, dimension),
   same: sameLabels,
   describe: (doc) => describeLabels(doc, dimension),
+  leftOpen: (doc, photo) => openLabels(doc, photo, dimension),
   adopt: (mine, _, theirs) => ({ ...adopted(mine, theirs, dimension), mine }),
   async save(sha256, doc, base) {
     let photo = await write("PUT", `/api/photos/${sha256}/${dimension}`, bodyOf(doc, base), base.revision);
@@ -23,6 +25,7 @@ export const linksAdapter = {
   read: linksOf,
   same: sameLinks,
   describe: ({ links, labeled }) => (links ? `${links.length} links, ${labeled ? "done" : "not done"}` : "nobody looked"),
+  leftOpen: ({ links, labeled }) => (links && !labeled ? "nobody has said that the links are done" : ""),
   adopt: (mine, before, theirs) => ({
     ...linksOf(theirs),
     mine: { ...mine, links: followed(mine.links, before, theirs), dismissed: [] },
@@ -32,6 +35,19 @@ export const linksAdapter = {
     return { photo, base: { revision: photo.revision } };
   },
 };
+
+/**
+ * What is open in labels that somebody has begun.
+ * @param {import("../model/labels.js").Labels} doc
+ * @param {any} photo
+ * @param {import("../model/labels.js").Dimension} dimension
+ */
+export function openLabels(doc, photo, dimension) {
+  if (doc.labeled || !(doc.boxes.length || doc.tags.length)) return "";
+  const left = openGhosts(ghostsOf(photo, dimension), doc).length;
+  const unanswered = left ? `${left} suggested ${dimension} without an answer, and ` : "";
+  return `${unanswered}nobody has said that the ${dimension} are done`;
+}
 
 /** @param {import("../model/labels.js").Labels} doc @param {string} things */
 function describeLabels(doc, things) {
