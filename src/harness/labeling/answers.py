@@ -31,6 +31,8 @@ class Ghosts(BaseModel):
 
     bibs: list[GhostBibOut] = []
     faces: list[GhostFaceOut] = []
+    #: Pairs of positions in the two lists, bib first.
+    links: LinkPairs = []
     provenance: dict[str, str] | None = None
 
 
@@ -99,6 +101,8 @@ class Photo(BaseModel):
     ghosts: Ghosts
     completeness: CompletenessOut
     suspects: list[SuspectOut]
+    #: Whose number it is, as far as linked faces elsewhere in the set say; of the numbers in this photo.
+    names_by_number: dict[str, str]
 
 
 class GhostsLeft(BaseModel):

@@ -74,7 +74,8 @@ class Context:
 
     def photo(self, sha256: str) -> Photo:
         """One photo as of now."""
-        return photo_state(self.source, self.linker, self.suspects().get(sha256, ()), sha256)
+        known = self.summary().names_by_number
+        return photo_state(self.source, self.linker, self.suspects().get(sha256, ()), known, sha256)
 
     def row(self, sha256: str) -> PhotoRow:
         """One photo as of now, in short."""

@@ -129,7 +129,8 @@ def _queue_page(dimension: Dimension) -> Callable[..., Response]:
 def _editor_page(dimension: Dimension) -> Callable[..., Response]:
     def editor(request: Request, context: Shared, sha256: Hash, query: Annotated[Filters, Query()]) -> Response:
         config = editor_config(context, dimension, sha256, query)
-        return render(request, "editor.html", dimension=dimension, config=config, query=query.query)
+        template = "persons.html" if dimension == "persons" else "editor.html"
+        return render(request, template, dimension=dimension, config=config, query=query.query)
 
     return editor
 

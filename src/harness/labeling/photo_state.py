@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.labeling.answers import CompletenessOut, GhostBibOut, GhostFaceOut, Ghosts, Photo, SuspectOut
 from harness.labeling.ghosts import is_answered
@@ -21,11 +21,14 @@ from harness.types import BibScope, FaceScope
 _REVISION = re.compile(r'"([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})"')
 
 
-def photo_state(source: LabelSource, linker: Linker, suspects: Sequence[Suspect], sha256: str) -> Photo:
-    """A photo as of now. Raises UnknownPhotoError for one that is not in the set."""
+def photo_state(
+    source: LabelSource, linker: Linker, suspects: Sequence[Suspect], known: Mapping[str, str], sha256: str
+) -> Photo:
+    """A photo as of now; `known` says whose number it is. Raises UnknownPhotoError for one that is not in the set."""
     contents = source.contents()
     seen = view_in(contents, source.root, sha256)
     done, ghosts = completeness(contents, sha256), _ghosts(seen, source.suggestions())
+    numbers = [*(ghost.number for ghost in ghosts.bibs), *(box.number for box in seen.bibs.boxes)]
     return Photo(
         sha256=sha256,
         name=seen.record.names[0],
@@ -48,6 +51,7 @@ def photo_state(source: LabelSource, linker: Linker, suspects: Sequence[Suspect]
             left_open=_left_open(done, seen, ghosts),
         ),
         suspects=[SuspectOut.of(suspect) for suspect in suspects],
+        names_by_number={number: known[number] for number in numbers if number and number in known},
     )
 
 
@@ -88,6 +92,7 @@ def _ghosts(seen: PhotoView, suggestions: Suggestions) -> Ghosts:
         faces=[
             GhostFaceOut(**ghost.model_dump(), answered=is_answered(ghost, seen.faces.boxes)) for ghost in record.faces
         ],
+        links=record.links,
         provenance={"bibs": _spoken(made_by.bib), "faces": _spoken(made_by.face)} if made_by else {},
     )
 

@@ -1,6 +1,7 @@
 /** How each dimension is read from a photo and written back. */
 import { adopted, bodyOf, labelsOf, sameLabels } from "../model/labels.js";
 import { ghostsOf, openGhosts } from "../model/ghosts.js";
+import { adoptedPersons, bodyOfPersons, personsOf, samePersons } from "../model/persons.js";
 import { bodyOfLinks, followed, linksOf, sameLinks } from "../model/pairs.js";
 import { write } from "./api.js";
 
@@ -33,6 +34,24 @@ export const linksAdapter = {
   async save(sha256, doc, base) {
     const photo = await write("PUT", `/api/photos/${sha256}/links`, bodyOfLinks(doc), base.revision);
     return { photo, base: { revision: photo.revision } };
+  },
+};
+
+/** @type {import("./session.js").Adapter} */
+export const personsAdapter = {
+  read: personsOf,
+  same: samePersons,
+  describe: (doc) => `${describeLabels(doc.bibs, "bibs")}; ${describeLabels(doc.faces, "faces")}`,
+  leftOpen: (doc, photo) =>
+    [openLabels(doc.bibs, photo, "bibs"), openLabels(doc.faces, photo, "faces")].filter(Boolean).join("; "),
+  adopt: (mine, _, theirs) => ({ ...adoptedPersons(mine, theirs), mine }),
+  async save(sha256, doc, base) {
+    let photo = await write("PUT", `/api/photos/${sha256}/persons`, bodyOfPersons(doc, base), base.revision);
+    if (doc.split !== base.split)
+      photo = await write("PUT", `/api/photos/${sha256}/split`, { split: doc.split }, photo.revision);
+    const ids = (/** @type {any} */ labels) => labels.boxes.map((/** @type {any} */ box) => box.id);
+    const saved = (/** @type {"bibs" | "faces"} */ name) => ({ revision: photo.revision, ids: ids(doc[name]), split: photo.split });
+    return { photo, base: { revision: photo.revision, split: photo.split, bibs: saved("bibs"), faces: saved("faces") } };
   },
 };
 

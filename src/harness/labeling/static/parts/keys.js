@@ -36,13 +36,22 @@ export function written(event) {
 }
 
 /**
+ * Moves to other photos: the one under way, whether the photo that is open now had been shown by a time, and what to
+ * say where it had not.
+ * @typedef {{moving: () => Promise<unknown> | null, seenAt: (time: number) => boolean, tooEarly: () => void}} Moves
+ */
+
+/** @type {Moves} */
+const NO_MOVES = { moving: () => null, seenAt: () => true, tooEarly: () => {} };
+
+/**
  * Carry out commands. While a move to another photo is under way, keys wait in line for the photo that comes; one that
- * says something about the photo as a whole is not taken for a photo that nobody has seen yet.
+ * says something about the photo as a whole is not taken for a photo that nobody had seen when it was pressed.
  * @param {Command[]} commands
  * @param {() => boolean} enabled
- * @param {{moving: () => Promise<unknown> | null, tooEarly: (command: Command) => void}} [moves]
+ * @param {Moves} [moves]
  */
-export function listen(commands, enabled, { moving, tooEarly } = { moving: () => null, tooEarly: () => {} }) {
+export function listen(commands, enabled, { moving, seenAt, tooEarly } = NO_MOVES) {
   const byKey = new Map(commands.flatMap((command) => command.keys.map((key) => [key, command])));
   /** @type {[Command, KeyboardEvent][]} */
   const line = [];
@@ -55,7 +64,6 @@ export function listen(commands, enabled, { moving, tooEarly } = { moving: () =>
       return;
     }
     event.preventDefault();
-    if (command.seen) return tooEarly(command);
     line.push([command, event]);
     if (line.length === 1) void drain();
   });
@@ -63,7 +71,9 @@ export function listen(commands, enabled, { moving, tooEarly } = { moving: () =>
   async function drain() {
     while (line.length) {
       await moving();
-      line[0][0].run(line[0][1]);
+      const [command, event] = line[0];
+      if (command.seen && !seenAt(event.timeStamp)) tooEarly();
+      else command.run(event);
       line.shift();
     }
   }

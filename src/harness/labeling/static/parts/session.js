@@ -42,6 +42,8 @@ export class Session {
     this.loaded = new Map([[config.photo.sha256, config.photo]]);
     /** @type {Set<string>} */
     this.fetching = new Set();
+    /** When each photo was shown first. @type {Map<string, number>} */
+    this.shownAt = new Map();
     /** The move to another photo that is under way. @type {Promise<void> | null} */
     this.moving = null;
     /** The question about the queue that was asked last. @type {Promise<any> | null} */
@@ -234,6 +236,7 @@ export class Session {
     this.histories.set(sha256, this.history);
     if (draft && !this.adapter.same(draft.doc, this.doc)) this.history.push(draft.doc);
     this.listener.opened();
+    if (!this.shownAt.has(sha256)) this.shownAt.set(sha256, performance.now());
     if (draft && !entry) {
       this.autosave.edit(sha256, draft.doc, draft.base);
       this.listener.said("Work that was not saved on an earlier visit is back.");

@@ -49,6 +49,7 @@ export class Shell {
     fillHelp(all);
     listen(all, () => !dialog.open && enabled(), {
       moving: () => session.moving,
+      seenAt: (time) => (session.shownAt.get(session.photo.sha256) ?? Infinity) <= time,
       tooEarly: () => this.tooEarly(),
     });
   }
@@ -90,7 +91,9 @@ export class Shell {
   async #filter() {
     const value = (/** @type {string} */ name) => /** @type {HTMLSelectElement} */ (find(`#filter-${name}`)).value;
     const show = value("show");
-    await this.session.filter({ show: show === "all" ? null : show, split: value("split"), tag: value("tag") });
+    const kept = Object.fromEntries(new URLSearchParams(this.session.query));
+    const chosen = { show: show === "all" ? null : show, split: value("split"), tag: value("tag") };
+    await this.session.filter({ ...kept, ...chosen });
     const { queue } = this.session;
     if (queue.position === null && queue.first) await this.session.open(queue.next ?? queue.first);
     this.say(queue.total ? `${queue.total} photos in the queue.` : "No photo fits these filters.");
