@@ -23,6 +23,7 @@ from harness.base.errors import (
     UnknownPhotoError,
 )
 from harness.labeling import (
+    audit_routes,
     find_routes,
     item_routes,
     page_routes,
@@ -73,6 +74,8 @@ def make_app(context: Context, access: Access) -> ASGIApp:
     for routes in (run_routes, run_actions, photo_run_routes, people_routes, item_routes):
         app.include_router(routes.router)
     app.include_router(photo_run_routes.api)
+    app.include_router(audit_routes.router)
+    app.include_router(audit_routes.pages)
     app.mount("/static", _Scripts(directory=STATIC), name="static")
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)

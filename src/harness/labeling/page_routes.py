@@ -147,6 +147,7 @@ def editor_config(context: Context, dimension: Dimension, sha256: str, filters: 
         "pages": EDITORS,
         "api": "/api/photos/",
         "queue_api": "/api/queue",
+        "blind": False,
         "scopes": _SCOPES[dimension],
         "photo_tags": _PHOTO_TAGS[dimension],
         "box_tags": _BOX_TAGS[dimension],

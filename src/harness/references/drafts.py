@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import ReferenceSetError
+from harness.references.audit_file import Audit
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -36,6 +37,7 @@ KINDS: tuple[type[LabelFile], ...] = (
     FaceIdentities,
     Selfies,
     Suggestions,
+    Audit,
 )
 
 F = TypeVar("F", bound=LabelFile)

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from harness.base.checks import first_error
 from harness.base.disk import sync_folder
 from harness.base.errors import InvalidEditError, UnknownPhotoError
+from harness.references.audit_file import Audit
 from harness.references.constraints import Face, without_faces
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.references.drafts import Draft
@@ -230,7 +231,7 @@ def reset_labels(store: LabelStore) -> Path:
         backup.mkdir(parents=True)
         for unchanged in (PhotoIndex, FaceIdentities):
             write_file(backup, draft.file(unchanged))
-        for kind in (BibGroundTruth, FaceGroundTruth, BibFaceLinks):
+        for kind in (BibGroundTruth, FaceGroundTruth, BibFaceLinks, Audit):
             write_file(backup, draft.file(kind))
             for photo in draft.file(kind).photos:
                 draft.put(kind, photo, None)

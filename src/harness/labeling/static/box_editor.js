@@ -30,7 +30,7 @@ export class BoxEditor {
     this.conflict = null;
     /** @type {import("./model/ghosts.js").Ghost[]} */
     this.allGhosts = [];
-    this.session = new Session(config, labelsAdapter(this.dimension), {
+    this.session = new Session(config, labelsAdapter(this.dimension, config.api), {
       opened: () => this.#opened(),
       edited: () => this.#show(),
       saved: () => this.#saved(),
@@ -289,6 +289,7 @@ export class BoxEditor {
   }
 
   otherSplit() {
+    if (this.config.blind) return;
     this.session.edit({ ...this.doc, split: this.doc.split === "iteration" ? "holdout" : "iteration" });
   }
 

@@ -5,17 +5,17 @@ import { adoptedPersons, bodyOfPersons, personsOf, samePersons } from "../model/
 import { bodyOfLinks, followed, linksOf, sameLinks } from "../model/pairs.js";
 import { write } from "./api.js";
 
-/** @param {import("../model/labels.js").Dimension} dimension @returns {import("./session.js").Adapter} */
-export const labelsAdapter = (dimension) => ({
+/** @param {import("../model/labels.js").Dimension} dimension @param {string} api @returns {import("./session.js").Adapter} */
+export const labelsAdapter = (dimension, api) => ({
   read: (photo) => labelsOf(photo, dimension),
   same: sameLabels,
   describe: (doc) => describeLabels(doc, dimension),
   leftOpen: (doc, photo) => openLabels(doc, photo, dimension),
   adopt: (mine, _, theirs) => ({ ...adopted(mine, theirs, dimension), mine }),
   async save(sha256, doc, base) {
-    let photo = await write("PUT", `/api/photos/${sha256}/${dimension}`, bodyOf(doc, base), base.revision);
+    let photo = await write("PUT", `${api}${sha256}/${dimension}`, bodyOf(doc, base), base.revision);
     if (doc.split !== base.split)
-      photo = await write("PUT", `/api/photos/${sha256}/split`, { split: doc.split }, photo.revision);
+      photo = await write("PUT", `${api}${sha256}/split`, { split: doc.split }, photo.revision);
     const ids = doc.boxes.map((/** @type {any} */ box) => box.id);
     return { photo, base: { revision: photo.revision, ids, split: photo.split } };
   },

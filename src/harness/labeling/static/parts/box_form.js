@@ -130,7 +130,7 @@ export class BoxForm {
     /** @type {HTMLInputElement} */ (find("#labeled")).checked = doc.labeled;
     for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=split]"))) {
       radio.checked = radio.value === doc.split;
-      radio.disabled = !editable;
+      radio.disabled = !editable || this.config.blind;
     }
   }
 

@@ -169,7 +169,7 @@ export class Shell {
     find("#next").toggleAttribute("disabled", !queue.next);
     document.title = `${photo.name} · ${config.dimension}`;
     const { completeness } = photo;
-    for (const name of ["bibs", "faces", "links"]) {
+    for (const name of ["bibs", "faces", "links"].filter((each) => each in config.pages)) {
       const mark = find(`#state-${name}`);
       mark.dataset.done = String(completeness[name]);
       find(".mark", mark).textContent = completeness[name] ? "✓" : "○";
