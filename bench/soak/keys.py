@@ -69,7 +69,7 @@ def _press(page: Page, folder: Path, latency: int, presses: int, seed: int) -> t
         page.keyboard.press("b")
         pressed += 2
         try:
-            page.wait_for_url(f"**/{order[at + 1]}", timeout=20_000)
+            page.locator("#photo-name", has_text=f"{at + 1:04}.png").wait_for(timeout=20_000)
         except TimeoutError:
             refused.append(f"{order[at][:8]}: D did not lead on to the next photo")
             open_editor(page, server, f"/labels/{order[at + 1]}")

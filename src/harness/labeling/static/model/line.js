@@ -7,15 +7,23 @@
  *   after: readonly string[], todo: readonly string[], held_by: string | null}} Queue
  */
 
-/** The queue as seen from another photo, as far as it is known. @param {Queue} queue @param {string} to @returns {Queue} */
-export function seenFrom(queue, to) {
+/**
+ * The queue as seen from another photo, as far as it is known. A photo that is left and not done is still to do.
+ * @param {Queue} queue
+ * @param {string} to
+ * @param {boolean} done whether the photo that is left is done
+ * @returns {Queue}
+ */
+export function seenFrom(queue, to, done) {
   if (queue.at === to) return queue;
   const line = [...queue.before.toReversed(), queue.at, ...queue.after];
   const here = line.indexOf(to);
   const before = here < 0 ? [queue.at] : line.slice(0, here).reverse();
   const after = here < 0 ? [] : line.slice(here + 1);
   const passed = queue.todo.indexOf(to);
-  const todo = [...queue.todo.slice(passed + 1), ...queue.todo.slice(0, Math.max(0, passed))];
+  const round = [...queue.todo.slice(passed + 1), ...queue.todo.slice(0, Math.max(0, passed))];
+  const back = here >= 0 && here < line.indexOf(queue.at);
+  const todo = done ? round : back ? [queue.at, ...round] : [...round, queue.at];
   const position = here < 0 || queue.position === null ? null : queue.position + here - line.indexOf(queue.at);
   return {
     ...queue,

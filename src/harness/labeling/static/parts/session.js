@@ -177,7 +177,7 @@ export class Session {
       const photo = known ?? (await get(this.api + sha256));
       const left = this.#leftOpen();
       if (push) history.pushState(null, "", this.address(sha256));
-      this.queue = seenFrom(this.queue, sha256);
+      this.queue = seenFrom(this.queue, sha256, this.doc.labeled);
       this.#keepLoaded(photo);
       this.#show(photo);
       if (left) this.listener.said(left);
