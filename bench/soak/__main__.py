@@ -1,4 +1,4 @@
-"""Runs under hard conditions, drawn from a seed: `scripts/soak agents|keeps|kills|disks|large|server [--size N]`.
+"""Runs under hard conditions, drawn from a seed: `scripts/soak agents|keeps|keys|kills|disks|large|server [--size N]`.
 
 The exit code is 1 where something did not hold; each is told.
 """
@@ -50,11 +50,18 @@ def _agents(folder: Path, size: int, seed: int, photos: Path | None = None) -> l
     return soak_agents(folder, size, seed, references(folder.parent, photos))
 
 
+def _keys(folder: Path, size: int, seed: int) -> list[str]:
+    from bench.soak.keys import soak_keys
+
+    return soak_keys(folder, size, seed)
+
+
 #: An outage of up to so many seconds is a slice for the tests: its runs have no pipeline.
 _SLICE_SECONDS = 10
 #: Each with what its size counts, and the size of a whole soak.
 SOAKS: dict[str, tuple[Callable[[Path, int, int], list[str]], str, int]] = {
     "agents": (_agents, "trials of a study that an agent drives", 30),
+    "keys": (_keys, "presses of D at each latency", 100),
     "kills": (_kills, "kills by each of SIGKILL and SIGTERM", 50),
     "disks": (_disks, "rounds of every scenario", 5),
     "large": (_large, "photos of one run", 100_000),

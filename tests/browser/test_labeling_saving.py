@@ -17,6 +17,7 @@ from tests.browser.labeling_server import (
     ServerThread,
     boxes,
     draw,
+    on_photo,
     open_editor,
     press,
     saved,
@@ -38,6 +39,14 @@ def other_tab(browser: Browser) -> Iterator[Page]:
 
 def with_bib(server: LabelServer) -> str:
     return next(sha256 for sha256 in server.photos() if server.photo(sha256)["links"])
+
+
+def neighbour(page: Page) -> str:
+    """Go to the photo before or after this one; its name."""
+    here = page.locator("#photo-name").inner_text()
+    press(page, "PageDown" if page.locator("#next").is_enabled() else "PageUp")
+    expect(page.locator("#photo-name")).not_to_have_text(here)
+    return page.locator("#photo-name").inner_text()
 
 
 def number(page: Page, text: str) -> None:
@@ -124,7 +133,10 @@ def test_a_server_that_is_killed_and_comes_back(tiny_set: Path, tmp_path: Path, 
     server = ServerProcess(tmp_path, f"references.root={tiny_set}")
     server.start()
     sha256 = with_bib(server)
-    open_editor(page, server, f"/labels/{sha256}")
+    boxes_before = sum(len(server.photo(each)["bibs"]["boxes"]) for each in server.photos())
+    with page.expect_response(lambda answer: "/api/photos/" in answer.url and sha256 not in answer.url):
+        open_editor(page, server, f"/labels/{sha256}")
+    page.wait_for_load_state("networkidle")
     draw(page, MINE)
     saved(page)
     server.kill()
@@ -132,8 +144,12 @@ def test_a_server_that_is_killed_and_comes_back(tiny_set: Path, tmp_path: Path, 
     expect(page.locator("#saving")).to_contain_text("Not saved")
     expect(page.locator("#away")).to_be_visible()
     draw(page, THEIRS)
-    press(page, "2", "PageDown")
-    expect(page.locator("#message")).to_contain_text("does not answer")
+    press(page, "2")
+    here, there = page.locator("#photo-name").inner_text(), neighbour(page)
+    draw(page, MINE)
+    expect(page.locator("#boxes [role=option]")).not_to_have_count(0)
+    press(page, "PageUp" if there > here else "PageDown")
+    on_photo(page, here)
 
     asked: list[str] = []
 
@@ -152,6 +168,8 @@ def test_a_server_that_is_killed_and_comes_back(tiny_set: Path, tmp_path: Path, 
     saved(page)
     expect(page.locator("#away")).to_be_hidden()
     assert boxes(server.photo(sha256))[1:] == [("62?", "bib"), (None, "bib_clipped")]
+    now = sum(len(server.photo(each)["bibs"]["boxes"]) for each in server.photos())
+    assert now == boxes_before + 3, "what was drawn on another photo meanwhile is there, too"
     assert server.photo(sha256)["links"] == [[0, 0]]
     server.stop()
 

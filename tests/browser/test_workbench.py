@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.labeling_actions import Hands, Labeller
+from bench.people_actions import Hands, Labeller
 from playwright.sync_api import Browser, Page, expect
 
 from harness.labeling.people.routes import crop_address
@@ -259,7 +259,7 @@ def test_a_name_that_is_typed_in_full_comes_first_among_300(server: LabelServer,
 def test_a_labeller_who_knows_everybody_takes_few_actions(
     server: LabelServer, race: LabelStore, browser: Browser
 ) -> None:
-    """A small slice of `python -m bench.labeling_actions`: by B, Enter, digits and clicks alone."""
+    """A small slice of `python -m bench.people_actions`: by B, Enter, digits and clicks alone."""
     index = race.contents().index.photos
     page = browser.new_page(viewport={"width": 1440, "height": 900}, base_url=server.address)
     open_workbench(page, server)

@@ -87,13 +87,14 @@ def test_an_editor_page_carries_all_that_the_editor_needs(client: TestClient, ph
     assert config["scopes"] == ["keep", "uncertain", "exclude"]
     assert config["photo_tags"] == ["no_faces", "light_faces"]
     assert config["box_tags"] == ["tiny", "blurry", "occluded", "profile", "looking_down"]
-    assert config["pages"] == {"bibs": "/labels/", "faces": "/faces/labels/", "links": "/links/"}
+    pages = {"persons": "/persons/", "bibs": "/labels/", "faces": "/faces/labels/", "links": "/links/"}
+    assert config["pages"] == pages
 
 
 def test_home_says_where_to_go_on(client: TestClient, photo: str) -> None:
-    assert f'href="/labels/{photo}"' in client.get("/").text
+    assert f'href="/labels/{photo}#continue"' in client.get("/").text
     put(client, photo, "bibs", bibs())
-    assert f'href="/labels/{photo}"' not in client.get("/").text
+    assert f'href="/labels/{photo}#continue"' not in client.get("/").text
 
 
 def test_staging_shows_touched_photos_and_known_negatives_apart(client: TestClient, photo: str) -> None:

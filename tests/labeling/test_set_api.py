@@ -95,9 +95,17 @@ def test_edits_of_another_process_are_seen(client: TestClient, connect: Connect,
     assert client.get("/api/progress").json()["done"]["bibs"] == 1
 
 
-@pytest.mark.parametrize("query", ["show=everything", "split=full", "tag=<script>", "page=0", "dimension=ears", "at=x"])
+@pytest.mark.parametrize(
+    "query",
+    ["show=everything", "split=full", "tag=<script>", "page=0", "dimension=ears", "at=x", "colour=red", "sort=size"],
+)
 def test_a_filter_that_does_not_exist_is_refused(client: TestClient, query: str) -> None:
-    assert client.get(f"/api/queue?{query}" if "page" not in query else f"/api/photos?{query}").status_code == 422
+    refused = client.get(f"/api/queue?{query}" if "page" not in query else f"/api/photos?{query}")
+    name = query.partition("=")[0]
+    assert (refused.status_code, refused.json()["error"]) == (400, "bad_request")
+    assert name in refused.json()["message"]
+    page = client.get(f"/labels/?{query}", headers={"Accept": "text/html"})
+    assert (page.status_code, name in page.text) == (400, True)
 
 
 def test_freezing_takes_complete_photos_and_warns_about_others(

@@ -7,6 +7,7 @@ from types import ModuleType
 
 from harness.base.errors import ConfigError
 from harness.cli import (
+    audit,
     baseline,
     cache,
     clean,
@@ -43,6 +44,7 @@ COMMANDS: tuple[ModuleType, ...] = (
     ui,
     scan,
     stats,
+    audit,
     split,
     freeze,
     frozen_list,

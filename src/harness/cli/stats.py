@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.base.texts import COMMAND, aligned, count_table, counted, listing, one_line
+from harness.cli.audit import audit_words
 from harness.cli.sets import compose_staging, open_set
 from harness.cli.terminal import add_json, add_overrides, show_json
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     store, references = open_set(compose_staging(arguments.overrides))
     contents = store.contents()
-    stats = count(contents, groups_of(contents, store.root, references.groups))
+    stats = count(contents, groups_of(contents, store.root, references.groups), store.audit())
     if arguments.json:
         show_json(asdict(stats))
         return 0
@@ -74,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
         ]
         print("\nWhere boxes came from")
         print("\n".join(f"  {line}" for line in aligned([("", "BIBS", "FACES"), *rows])))
+    if stats.audit:
+        print(f"\n{audit_words(stats.audit)}")
     print(f"\nIdentities: {stats.known_names:,} known, {len(stats.identities):,} in use")
     _show_most(stats.identities)
     if stats.people:

@@ -31,6 +31,8 @@ class Ghosts(BaseModel):
 
     bibs: list[GhostBibOut] = []
     faces: list[GhostFaceOut] = []
+    #: Pairs of positions in the two lists, bib first.
+    links: LinkPairs = []
     provenance: dict[str, str] | None = None
 
 
@@ -43,9 +45,10 @@ class Done(BaseModel):
 
 
 class CompletenessOut(Done):
-    """Which dimensions are done, and what that comes to."""
+    """Which dimensions are done, what that comes to, and what is open where somebody has begun, in words."""
 
     state: State
+    left_open: list[str]
 
 
 class SuspectOut(BaseModel):
@@ -98,6 +101,8 @@ class Photo(BaseModel):
     ghosts: Ghosts
     completeness: CompletenessOut
     suspects: list[SuspectOut]
+    #: Whose number it is, as far as linked faces elsewhere in the set say; of the numbers in this photo.
+    names_by_number: dict[str, str]
 
 
 class GhostsLeft(BaseModel):
@@ -122,6 +127,10 @@ class PhotoSummary(BaseModel):
     done: Done
     state: State
     suspect: bool
+    left_open: list[str]
+    taken_at: str
+    #: The part of the photo that a list shows, in pixels: x, y, w, h.
+    heads: tuple[float, float, float, float]
 
 
 class PhotoPage(BaseModel):

@@ -23,6 +23,7 @@ from harness.base.errors import (
     UnknownPhotoError,
 )
 from harness.labeling import (
+    audit_routes,
     find_routes,
     item_routes,
     page_routes,
@@ -38,12 +39,15 @@ from harness.labeling.access import Access, Guard
 from harness.labeling.answers import Refused
 from harness.labeling.context import Context
 from harness.labeling.people import routes as workbench_routes
+from harness.labeling.queues import Filters
 from harness.labeling.refusals import Refusal, log_refusal
-from harness.labeling.rendering import compile_templates, render
+from harness.labeling.rendering import EDITORS, compile_templates, render
 from harness.labeling.source import FrozenError
 
 STATIC = Path(__file__).parent / "static"
 
+#: Lists of photos, whose filters live in the address.
+_LISTS = (*EDITORS.values(), "/staging/", "/api/queue", "/api/photos")
 #: Errors of the store as answers; the first that fits counts.
 _ERRORS: tuple[tuple[type[HarnessError], int, str], ...] = (
     (FrozenError, 403, "frozen"),
@@ -73,6 +77,8 @@ def make_app(context: Context, access: Access) -> ASGIApp:
     app.include_router(photo_run_routes.api)
     app.include_router(workbench_routes.pages)
     app.include_router(workbench_routes.router)
+    app.include_router(audit_routes.router)
+    app.include_router(audit_routes.pages)
     app.mount("/static", _Scripts(directory=STATIC), name="static")
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)
@@ -107,7 +113,17 @@ async def _invalid(request: Request, error: Exception) -> Response:
         return _answer(request, Refusal(422, "invalid", "the body is not JSON"))
     fields = [{"where": _where(item), "message": _message(item)} for item in error.errors()]
     first = fields[0]
+    if request.url.path.startswith(_LISTS) and any(item["loc"][0] == "query" for item in error.errors()):
+        return _answer(request, Refusal(400, "bad_request", _no_filter(error.errors()[0]), fields=fields[:20]))
     return _answer(request, Refusal(422, "invalid", f"{first['where']}: {first['message']}", fields=fields[:20]))
+
+
+def _no_filter(item: dict[str, Any]) -> str:
+    """What is wrong with the filters of a list, in a sentence."""
+    name = _where(item)
+    if item["type"] == "extra_forbidden":
+        return f"there is no filter {name!r}; there are {', '.join(Filters.model_fields)} and page"
+    return f"{name}={str(item['input'])[:80]}: {_message(item)[0].lower()}{_message(item)[1:]}"
 
 
 def _where(item: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from harness.exploring.opened import OpenedRuns
 from harness.labeling.answers import Photo
 from harness.labeling.chores import Chores
 from harness.labeling.history import RunHistory
+from harness.labeling.leases import Leases
 from harness.labeling.people.workbench import Workbench
 from harness.labeling.photo_state import photo_state
 from harness.labeling.searching import PhotoSearch
@@ -53,6 +54,11 @@ class Context:
     def _cross_checks(self) -> CrossChecks:
         return CrossChecks(self.source)
 
+    @cached_property
+    def leases(self) -> Leases:
+        """Who has which photo open."""
+        return Leases(self.source.root)
+
     def summary(self) -> Summary:
         """All photos as of now, in short."""
         return self._summaries.current()
@@ -73,12 +79,13 @@ class Context:
         return frozenset(
             photo
             for photo, found in self.suspects().items()
-            if any(dimension in ("links", f"{suspect.kind}s") for suspect in found)
+            if any(dimension in ("links", "persons", f"{suspect.kind}s") for suspect in found)
         )
 
     def photo(self, sha256: str) -> Photo:
         """One photo as of now."""
-        return photo_state(self.source, self.linker, self.suspects().get(sha256, ()), sha256)
+        known = self.summary().names_by_number
+        return photo_state(self.source, self.linker, self.suspects().get(sha256, ()), known, sha256)
 
     def row(self, sha256: str) -> PhotoRow:
         """One photo as of now, in short."""

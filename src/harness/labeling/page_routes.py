@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict
 from typing import Annotated, Any, get_args
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
 from harness.labeling.context import Context, Hash, PageNumber, Shared
-from harness.labeling.queues import SHOW, TAGS, Filters
-from harness.labeling.rendering import PAGES, render
+from harness.labeling.queues import TAGS, Filters
+from harness.labeling.rendering import EDITORS, render
 from harness.labeling.set_routes import PHOTOS_PER_PAGE, photo_page, photo_summary, progress, queue_from
 from harness.labeling.summary import DIMENSIONS, Dimension
 from harness.references.completeness import State
@@ -20,13 +21,14 @@ from harness.references.files import BibPhotoTag, FaceBoxTag, FacePhotoTag
 from harness.references.frozen import frozen_sets
 from harness.types import BibScope, FaceScope
 
-_SCOPES: dict[Dimension, list[str]] = {"bibs": list(BibScope), "faces": list(FaceScope), "links": []}
+_SCOPES: dict[Dimension, list[str]] = {"bibs": list(BibScope), "faces": list(FaceScope), "links": [], "persons": []}
 _PHOTO_TAGS: dict[Dimension, tuple[str, ...]] = {
     "bibs": get_args(BibPhotoTag),
     "faces": get_args(FacePhotoTag),
     "links": (),
+    "persons": (),
 }
-_BOX_TAGS: dict[Dimension, tuple[str, ...]] = {"bibs": (), "faces": get_args(FaceBoxTag), "links": ()}
+_BOX_TAGS: dict[Dimension, tuple[str, ...]] = {"bibs": (), "faces": get_args(FaceBoxTag), "links": (), "persons": ()}
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
@@ -48,7 +50,7 @@ class StagingQuery(ListQuery):
 @router.get("/")
 def home(request: Request, context: Shared) -> Response:
     """Progress, and where to go on."""
-    queues = {dimension: queue_from(context, dimension, Filters(), None) for dimension in DIMENSIONS}
+    queues = {dimension: queue_from(context, dimension, Filters(), None) for dimension in (*DIMENSIONS, "persons")}
     next_open = next((dimension for dimension in DIMENSIONS if queues[dimension].next_incomplete), None)
     return render(request, "home.html", progress=progress(context), queues=queues, next_open=next_open)
 
@@ -114,10 +116,11 @@ def _queue_page(dimension: Dimension) -> Callable[..., Response]:
             "queue.html",
             dimension=dimension,
             filters=query,
-            query=_filters(query).query,
+            query=query.query,
+            kept=dict(parse_qsl(query.query[1:])),
             queue=queue_from(context, dimension, query, None),
             listed=photo_page(context, dimension, query, query.page),
-            choices={"show": SHOW, "split": ("iteration", "holdout"), "tag": TAGS},
+            choices={"split": ("iteration", "holdout"), "tag": TAGS},
         )
 
     return queue
@@ -126,7 +129,8 @@ def _queue_page(dimension: Dimension) -> Callable[..., Response]:
 def _editor_page(dimension: Dimension) -> Callable[..., Response]:
     def editor(request: Request, context: Shared, sha256: Hash, query: Annotated[Filters, Query()]) -> Response:
         config = editor_config(context, dimension, sha256, query)
-        return render(request, "editor.html", dimension=dimension, config=config, query=query.query)
+        template = "persons.html" if dimension == "persons" else "editor.html"
+        return render(request, template, dimension=dimension, config=config, query=query.query)
 
     return editor
 
@@ -140,17 +144,16 @@ def editor_config(context: Context, dimension: Dimension, sha256: str, filters: 
         "queue": asdict(queue_from(context, dimension, filters, sha256)),
         "filters": filters.model_dump(),
         "query": filters.query,
-        "pages": PAGES,
+        "pages": EDITORS,
+        "api": "/api/photos/",
+        "queue_api": "/api/queue",
+        "blind": False,
         "scopes": _SCOPES[dimension],
         "photo_tags": _PHOTO_TAGS[dimension],
         "box_tags": _BOX_TAGS[dimension],
     }
 
 
-def _filters(query: ListQuery) -> Filters:
-    return Filters(show=query.show, split=query.split, tag=query.tag)
-
-
-for _dimension, _path in PAGES.items():
+for _dimension, _path in EDITORS.items():
     router.add_api_route(_path, _queue_page(_dimension), name=f"{_dimension}_queue")
     router.add_api_route(f"{_path}{{sha256}}", _editor_page(_dimension), name=f"{_dimension}_editor")

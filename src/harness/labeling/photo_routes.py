@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Annotated
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Response
 
@@ -13,6 +14,7 @@ from harness.labeling.ghosts import answer_bibs, answer_faces
 from harness.labeling.photo_state import parse_etag
 from harness.labeling.refusals import Refusal
 from harness.labeling.requests import (
+    MOST_LETTERS,
     AnswerGhosts,
     SaveBibs,
     SaveBibTags,
@@ -20,6 +22,7 @@ from harness.labeling.requests import (
     SaveFaceTags,
     SaveIdentity,
     SaveLinks,
+    SavePersons,
     SaveSplit,
 )
 from harness.references.labels import (
@@ -29,6 +32,7 @@ from harness.references.labels import (
     save_faces,
     save_identity,
     save_links,
+    save_persons,
     save_split,
     view,
 )
@@ -57,6 +61,17 @@ def _answer(context: Context, sha256: str, response: Response) -> Photo:
     return photo
 
 
+def _by(
+    x_labeler: Annotated[str | None, Header(description="who is labelling, percent-encoded; each box keeps it")] = None,
+) -> str | None:
+    name = unquote(x_labeler or "").strip()
+    if not name.isprintable() or len(name) > MOST_LETTERS or set("<>") & set(name):
+        raise Refusal(400, "bad_request", f"X-Labeler: a name has at most {MOST_LETTERS} characters, without < and >")
+    return name or None
+
+
+#: Who saves.
+By = Annotated[str | None, Depends(_by)]
 #: Saves labels of the photo of an address, given the store, the photo and the revisions that were read.
 Save = Callable[[LabelStore, str, Revisions], None]
 
@@ -81,15 +96,21 @@ def read_photo(context: Shared, sha256: Hash, response: Response) -> Photo:
 
 
 @router.put("/bibs")
-def put_bibs(body: SaveBibs, write: Write) -> Photo:
+def put_bibs(body: SaveBibs, write: Write, by: By) -> Photo:
     """Set all bibs of a photo. Links follow their boxes as `origins` says."""
-    return write(lambda store, photo, seen: save_bibs(store, photo, body.labels(), seen, body.origins))
+    return write(lambda store, photo, seen: save_bibs(store, photo, body.labels(), seen, body.origins, by))
 
 
 @router.put("/faces")
-def put_faces(body: SaveFaces, write: Write) -> Photo:
+def put_faces(body: SaveFaces, write: Write, by: By) -> Photo:
     """Set all faces of a photo. Links follow their boxes as `origins` says."""
-    return write(lambda store, photo, seen: save_faces(store, photo, body.labels(), seen, body.origins))
+    return write(lambda store, photo, seen: save_faces(store, photo, body.labels(), seen, body.origins, by))
+
+
+@router.put("/persons")
+def put_persons(body: SavePersons, write: Write, by: By) -> Photo:
+    """Set bibs, faces and links of a photo at once: all of it or nothing."""
+    return write(lambda store, photo, seen: save_persons(store, photo, body.persons(), seen, by))
 
 
 @router.put("/links")
@@ -117,31 +138,31 @@ def put_face_tags(body: SaveFaceTags, write: Write) -> Photo:
 
 
 @router.put("/faces/{face}/identity")
-def put_identity(face: Position, body: SaveIdentity, write: Write) -> Photo:
+def put_identity(face: Position, body: SaveIdentity, write: Write, by: By) -> Photo:
     """Say whose face it is."""
-    return write(lambda store, photo, seen: save_identity(store, photo, face, body.identity, seen))
+    return write(lambda store, photo, seen: save_identity(store, photo, face, body.identity, seen, by))
 
 
 @router.post("/bibs/ghosts")
-def answer_bib_ghosts(body: AnswerGhosts, write: Write) -> Photo:
+def answer_bib_ghosts(body: AnswerGhosts, write: Write, by: By) -> Photo:
     """Turn suggested bibs into labels, or into known non-bibs."""
 
     def save(store: LabelStore, photo: str, seen: Revisions) -> None:
         before, suggestions = view(store, photo).bibs, store.suggestions().photos.get(photo)
         labels = answer_bibs(before, suggestions.bibs if suggestions else [], body.accept, body.reject)
-        save_bibs(store, photo, labels, seen, _appended(len(before.boxes), len(labels.boxes)))
+        save_bibs(store, photo, labels, seen, _appended(len(before.boxes), len(labels.boxes)), by)
 
     return write(save)
 
 
 @router.post("/faces/ghosts")
-def answer_face_ghosts(body: AnswerGhosts, write: Write) -> Photo:
+def answer_face_ghosts(body: AnswerGhosts, write: Write, by: By) -> Photo:
     """Turn suggested faces into labels, or into known non-faces."""
 
     def save(store: LabelStore, photo: str, seen: Revisions) -> None:
         before, suggestions = view(store, photo).faces, store.suggestions().photos.get(photo)
         labels = answer_faces(before, suggestions.faces if suggestions else [], body.accept, body.reject)
-        save_faces(store, photo, labels, seen, _appended(len(before.boxes), len(labels.boxes)))
+        save_faces(store, photo, labels, seen, _appended(len(before.boxes), len(labels.boxes)), by)
 
     return write(save)
 

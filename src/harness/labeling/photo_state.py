@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.labeling.answers import CompletenessOut, GhostBibOut, GhostFaceOut, Ghosts, Photo, SuspectOut
 from harness.labeling.ghosts import is_answered
 from harness.labeling.source import LabelSource
+from harness.labeling.summary import left_open
 from harness.pipeline.stages import Linker
-from harness.references.completeness import completeness
+from harness.references.completeness import Completeness, completeness
 from harness.references.files import LinkPairs
 from harness.references.labels import PhotoView, view_in
 from harness.references.revisions import Revisions
@@ -20,11 +21,14 @@ from harness.types import BibScope, FaceScope
 _REVISION = re.compile(r'"([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})\.([0-9]{1,16})"')
 
 
-def photo_state(source: LabelSource, linker: Linker, suspects: Sequence[Suspect], sha256: str) -> Photo:
-    """A photo as of now. Raises UnknownPhotoError for one that is not in the set."""
+def photo_state(
+    source: LabelSource, linker: Linker, suspects: Sequence[Suspect], known: Mapping[str, str], sha256: str
+) -> Photo:
+    """A photo as of now; `known` says whose number it is. Raises UnknownPhotoError for one that is not in the set."""
     contents = source.contents()
     seen = view_in(contents, source.root, sha256)
-    done = completeness(contents, sha256)
+    done, ghosts = completeness(contents, sha256), _ghosts(seen, source.suggestions())
+    numbers = [*(ghost.number for ghost in ghosts.bibs), *(box.number for box in seen.bibs.boxes)]
     return Photo(
         sha256=sha256,
         name=seen.record.names[0],
@@ -38,10 +42,23 @@ def photo_state(source: LabelSource, linker: Linker, suspects: Sequence[Suspect]
         links=seen.links,
         links_labeled=seen.links is not None and not seen.record.links_open,
         suggested_links=suggested_links(seen, linker),
-        ghosts=_ghosts(seen, source.suggestions()),
-        completeness=CompletenessOut(bibs=done.bibs, faces=done.faces, links=done.links, state=done.state),
+        ghosts=ghosts,
+        completeness=CompletenessOut(
+            bibs=done.bibs,
+            faces=done.faces,
+            links=done.links,
+            state=done.state,
+            left_open=_left_open(done, seen, ghosts),
+        ),
         suspects=[SuspectOut.of(suspect) for suspect in suspects],
+        names_by_number={number: known[number] for number in numbers if number and number in known},
     )
+
+
+def _left_open(done: Completeness, seen: PhotoView, ghosts: Ghosts) -> list[str]:
+    bibs, faces = (sum(not ghost.answered for ghost in found) for found in (ghosts.bibs, ghosts.faces))
+    left = (0 if seen.bibs.labeled else bibs, 0 if seen.faces.labeled else faces)
+    return list(left_open(done, seen.bibs, seen.faces, seen.links is not None, *left))
 
 
 def suggested_links(seen: PhotoView, linker: Linker) -> LinkPairs:
@@ -75,6 +92,7 @@ def _ghosts(seen: PhotoView, suggestions: Suggestions) -> Ghosts:
         faces=[
             GhostFaceOut(**ghost.model_dump(), answered=is_answered(ghost, seen.faces.boxes)) for ghost in record.faces
         ],
+        links=record.links,
         provenance={"bibs": _spoken(made_by.bib), "faces": _spoken(made_by.face)} if made_by else {},
     )
 

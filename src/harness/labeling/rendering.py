@@ -24,6 +24,7 @@ FOLDER = Path(__file__).parent / "templates"
 REPORT_FOLDER = Path(report.__file__).parent / "templates"
 NAVIGATION = (
     ("/", "Home"),
+    ("/persons/", "Persons"),
     ("/labels/", "Bibs"),
     ("/faces/labels/", "Faces"),
     ("/links/", "Links"),
@@ -33,6 +34,8 @@ NAVIGATION = (
     ("/runs/", "Runs"),
 )
 PAGES: dict[Dimension, str] = {"bibs": "/labels/", "faces": "/faces/labels/", "links": "/links/"}
+#: Those of one dimension each, and all of them in one pass.
+EDITORS: dict[Dimension, str] = {"persons": "/persons/", **PAGES}
 
 
 def data_block(value: Any) -> Markup:
@@ -78,7 +81,7 @@ def run_pages(opened: OpenedRun, against: str = "") -> Iterator[tuple[str, str, 
     yield f"{address}/report", "Report", run is not None
 
 
-_TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": PAGES, "run_pages": run_pages, "verdicts": TONES}
+_TEMPLATES.globals |= {"navigation": NAVIGATION, "pages_of": EDITORS, "run_pages": run_pages, "verdicts": TONES}
 
 
 def compile_templates() -> None:

@@ -17,9 +17,12 @@ from harness.references.files import (
     FaceRecord,
     LinkPairs,
 )
+from harness.references.labels import Persons
 
 MOST_BOXES = 500
 MOST_TAGS = 20
+#: Of a name.
+MOST_LETTERS = 80
 _PAST_THE_EDGE = 1e-6
 
 
@@ -31,7 +34,7 @@ def _plain(text: str) -> str:
 
 
 Number = Annotated[str, Field(pattern=r"^[0-9A-Za-z?-]{1,12}$")]
-PersonName = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_plain)]
+PersonName = Annotated[str, Field(min_length=1, max_length=MOST_LETTERS), AfterValidator(_plain)]
 BoxTag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_plain)]
 FrozenName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$", max_length=100)]
 Origin = Annotated[list[Index | None], Field(max_length=MOST_BOXES)]
@@ -103,6 +106,26 @@ class SaveLinks(Request):
     labeled: Annotated[bool, Field(strict=True)] = True
 
 
+class SavePersons(Request):
+    """All of a photo: bibs, faces, and links between these."""
+
+    bibs: SaveBibs
+    faces: SaveFaces
+    links: Annotated[LinkPairs, Field(max_length=MOST_BOXES)]
+    links_labeled: Annotated[bool, Field(strict=True)]
+
+    def persons(self) -> Persons:
+        """The labels as the store takes them."""
+        return Persons(
+            bibs=self.bibs.labels(),
+            faces=self.faces.labels(),
+            links=self.links,
+            links_done=self.links_labeled,
+            bib_origins=self.bibs.origins,
+            face_origins=self.faces.origins,
+        )
+
+
 class SaveSplit(Request):
     """The split of a photo."""
 
@@ -136,6 +159,21 @@ class AnswerGhosts(Request):
 
 class Nothing(Request):
     """An empty object."""
+
+
+DeskId = Annotated[str, Field(pattern=r"^[0-9a-zA-Z-]{8,64}$")]
+
+
+class LeaveDesk(Request):
+    """An editor that is left; a desk is one open editor, by an id of its own."""
+
+    desk: DeskId
+
+
+class TakePhotos(LeaveDesk):
+    """An editor that is at work, and who sits there."""
+
+    by: Annotated[str, Field(max_length=MOST_LETTERS), AfterValidator(_plain)] = ""
 
 
 class Freeze(Request):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -23,7 +25,7 @@ from harness.labeling.answers import (
 )
 from harness.labeling.context import Context, PageNumber, Shared
 from harness.labeling.queues import Filters, Queue, filtered, look
-from harness.labeling.requests import Freeze, Nothing
+from harness.labeling.requests import Freeze, LeaveDesk, Nothing, TakePhotos
 from harness.labeling.summary import DIMENSIONS, Dimension, PhotoRow
 from harness.references.completeness import State
 from harness.references.fields import Sha256
@@ -60,6 +62,29 @@ def alive() -> Alive:
 def read_queue(context: Shared, query: Annotated[QueueQuery, Query()]) -> Queue:
     """Where to go from a photo: previous, next, next incomplete; and how far the queue is done."""
     return queue_from(context, query.dimension, query, query.at)
+
+
+@router.post("/queue")
+def take_photos(context: Shared, query: Annotated[QueueQuery, Query()], body: TakePhotos) -> Queue:
+    """The same, and the photos that this desk has open and at hand are handed out to nobody else for ten minutes. What
+    it held before and does not any more is free."""
+    context.source.writable()
+    answers: list[Queue] = []
+
+    def choose(taken: dict[str, str]) -> tuple[str, ...]:
+        queue = queue_from(context, query.dimension, query, query.at, taken)
+        answers.append(replace(queue, held_by=taken.get(query.at or "")))
+        return queue.todo
+
+    context.leases.take(body.desk, body.by, query.at, choose)
+    return answers[0]
+
+
+@router.post("/queue/leave", status_code=204)
+def leave_photos(context: Shared, body: LeaveDesk) -> None:
+    """A desk is left: what it held is free."""
+    context.source.writable()
+    context.leases.leave(body.desk)
 
 
 @router.get("/photos")
@@ -113,10 +138,13 @@ def freeze_set(context: Shared, body: Freeze) -> Frozen:
     return Frozen(**FrozenOut.of(manifest).model_dump(), warning=warning if partial or untouched else None)
 
 
-def queue_from(context: Context, dimension: Dimension, filters: Filters, at: str | None) -> Queue:
-    """A queue as seen from a photo."""
+def queue_from(
+    context: Context, dimension: Dimension, filters: Filters, at: str | None, taken: Collection[str] = ()
+) -> Queue:
+    """A queue as seen from a photo. `taken` are the photos of others: a page that is rendered cannot know who asks, and
+    an editor that was led to a taken one moves on when it asks itself."""
     row = context.row(at) if at else None
-    return look(context.summary(), dimension, filters, context.suspected(dimension), row)
+    return look(context.summary(), dimension, filters, context.suspected(dimension), row, taken)
 
 
 def photo_page(context: Context, dimension: Dimension, filters: Filters, page: int) -> PhotoPage:
@@ -148,7 +176,28 @@ def photo_summary(row: PhotoRow, suspect: bool) -> PhotoSummary:
         done=Done(bibs=done.bibs, faces=done.faces, links=done.links),
         state=done.state,
         suspect=suspect,
+        left_open=list(row.left_open),
+        taken_at=row.taken_at,
+        heads=head_window(row),
     )
+
+
+#: The shape of a picture in a list, and how much of a photo it shows at least, of its width.
+_ASPECT, _LEAST = 4 / 3, 0.4
+
+
+def head_window(row: PhotoRow) -> tuple[float, float, float, float]:
+    """The part of a photo that a list shows, as x, y, w, h in its pixels: four by three around the heads, with room
+    for the bibs below them, and not so small that nobody can tell where it is."""
+    widest = min(row.width, row.height * _ASPECT)
+    x, y, w, h = row.heads or (0.0, 0.0, 1.0, 0.7)
+    wanted = max(w * row.width * 1.3, h * row.height * 2 * _ASPECT, _LEAST * widest)
+    width = min(wanted, widest)
+    height = width / _ASPECT
+    left = (x + w / 2) * row.width - width / 2
+    top = (y + h / 2) * row.height - height * 0.4
+    kept = (min(max(left, 0.0), row.width - width), min(max(top, 0.0), row.height - height))
+    return (round(kept[0], 1), round(kept[1], 1), round(width, 1), round(height, 1))
 
 
 def progress(context: Context) -> Progress:

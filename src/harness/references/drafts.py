@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import ReferenceSetError
+from harness.references.audit_file import Audit
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -38,6 +39,7 @@ KINDS: tuple[type[LabelFile], ...] = (
     Selfies,
     Suggestions,
     PeopleReviews,
+    Audit,
 )
 
 F = TypeVar("F", bound=LabelFile)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from harness.base.disk import sync_folder
 from harness.base.errors import ReferenceSetError
+from harness.references.audit_file import Audit
 from harness.references.constraints import Face, without_faces
 from harness.references.contents import Contents, load_contents
 from harness.references.drafts import Draft
@@ -152,6 +153,7 @@ def _forget_in(store: LabelStore, identity: str) -> None:
                     for box in record.faces
                 ]
                 draft.put(Suggestions, photo, record.model_copy(update={"faces": boxes}))
+        _forget_blind(draft, identity)
         for sha256, owner in draft.file(Selfies).photos.items():
             if owner == identity:
                 draft.put(Selfies, sha256, None)
@@ -168,6 +170,18 @@ def _forget_labels(draft: Draft, identity: str) -> Iterator[Face]:
         said = {"boxes": boxes, "people": _others(labels, identity)}
         draft.put(FaceGroundTruth, photo, labels.model_copy(update=said))
         yield from faces
+
+
+def _forget_blind(draft: Draft, identity: str) -> None:
+    """Take a name from the faces of a blind audit."""
+    for photo, record in draft.file(Audit).photos.items():
+        if any(box.identity == identity for box in record.faces.boxes):
+            boxes = [
+                box.model_copy(update={"identity": None}) if box.identity == identity else box
+                for box in record.faces.boxes
+            ]
+            faces = record.faces.model_copy(update={"boxes": boxes})
+            draft.put(Audit, photo, record.model_copy(update={"faces": faces}))
 
 
 def _others(labels: FaceLabels, identity: str) -> list[str] | None:

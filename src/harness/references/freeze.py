@@ -14,7 +14,7 @@ import secrets
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ import orjson
 
 from harness.base.disk import sync_folder
 from harness.base.errors import InvalidEditError, NameTakenError, ReferenceSetError, UnknownPhotoError
+from harness.references.agreement import audit_report
 from harness.references.completeness import DIMENSIONS, Dimension, State, check_dimensions, completeness
 from harness.references.constraints import NO_CONSTRAINTS
 from harness.references.contents import Contents
@@ -91,6 +92,8 @@ def freeze(
     verify_pictures(inside)
     files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
     more = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), **RULES}
+    if (report := audit_report(contents, store.audit(), chosen.keys())) is not None:
+        more["audit"] = asdict(report)
     manifest = _manifest(name, description, inside, chosen.values(), files, more)
     described = orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
     try:

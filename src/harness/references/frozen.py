@@ -80,6 +80,8 @@ class Manifest(Record):
     digest_of: Literal["photos", "set"] = "photos"
     dimensions: tuple[Dimension, ...] = DIMENSIONS
     groups: FrozenGroups | None = None
+    #: What a blind audit of these photos had come to when they were frozen.
+    audit: dict[str, Any] | None = None
 
 
 #: By which rules a snapshot of this version was made.

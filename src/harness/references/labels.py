@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from harness.base.checks import first_error
 from harness.base.disk import sync_folder
 from harness.base.errors import InvalidEditError, UnknownPhotoError
+from harness.references.audit_file import Audit
 from harness.references.constraints import Face, without_faces
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.references.drafts import Draft
@@ -80,19 +81,57 @@ def view_in(contents: Contents, root: Path, photo: str) -> PhotoView:
 
 
 def save_bibs(
-    store: LabelStore, photo: str, labels: BibLabels, based_on: Revisions, origins: Origins | None = None
+    store: LabelStore,
+    photo: str,
+    labels: BibLabels,
+    based_on: Revisions,
+    origins: Origins | None = None,
+    by: str | None = None,
 ) -> None:
-    """Set the bib labels of a photo; `origins` says which old box each new one was."""
+    """Set the bib labels of a photo; `origins` says which old box each new one was, `by` who saves them."""
     with _edit(store, photo) as draft:
-        _put(store.root, draft, photo, labels, based_on, origins)
+        _put(store.root, draft, photo, labels, based_on, origins, by)
 
 
 def save_faces(
-    store: LabelStore, photo: str, labels: FaceLabels, based_on: Revisions, origins: Origins | None = None
+    store: LabelStore,
+    photo: str,
+    labels: FaceLabels,
+    based_on: Revisions,
+    origins: Origins | None = None,
+    by: str | None = None,
 ) -> None:
-    """Set the face labels of a photo; `origins` says which old box each new one was. New names become known."""
+    """Set the face labels of a photo; `origins` says which old box each new one was, `by` who saves them. New
+    names become known."""
     with _edit(store, photo) as draft:
-        _put(store.root, draft, photo, labels, based_on, origins)
+        _put(store.root, draft, photo, labels, based_on, origins, by)
+
+
+@dataclass(frozen=True)
+class Persons:
+    """All labels of a photo, as one pass over its people leaves them. `*_origins` say which old box each new one was;
+    links count positions in these very lists."""
+
+    bibs: BibLabels
+    faces: FaceLabels
+    links: LinkPairs
+    links_done: bool
+    bib_origins: Origins
+    face_origins: Origins
+
+
+def save_persons(store: LabelStore, photo: str, persons: Persons, based_on: Revisions, by: str | None = None) -> None:
+    """Set bibs, faces and links of a photo at once: all of it or, where any of it has changed since, nothing."""
+    checked = _checked_links(photo, persons.links)
+    wanted = checked if checked or persons.links_done else None
+    with _edit(store, photo) as draft:
+        new_links = is_new(store.root, draft, photo, based_on, BibFaceLinks, wanted)
+        _put(store.root, draft, photo, persons.bibs, based_on, persons.bib_origins, by)
+        _put(store.root, draft, photo, persons.faces, based_on, persons.face_origins, by)
+        _check_positions(draft, photo, checked)
+        if new_links or draft.record(BibFaceLinks, photo) != wanted:
+            draft.put(BibFaceLinks, photo, wanted)
+        leave_links_open(draft, photo, wanted is not None and not persons.links_done)
 
 
 def save_links(
@@ -156,7 +195,9 @@ def save_people(store: LabelStore, photo: str, people: Sequence[str] | None, bas
             know_names(draft, labels.people or ())
 
 
-def save_identity(store: LabelStore, photo: str, face: int, identity: str | None, based_on: Revisions) -> None:
+def save_identity(
+    store: LabelStore, photo: str, face: int, identity: str | None, based_on: Revisions, by: str | None = None
+) -> None:
     """Say whose face it is."""
     with _edit(store, photo) as draft:
         before: FaceLabels = draft.record(FaceGroundTruth, photo) or NO_FACES
@@ -165,7 +206,7 @@ def save_identity(store: LabelStore, photo: str, face: int, identity: str | None
         boxes = list(before.boxes)
         boxes[face] = boxes[face].model_copy(update={"identity": identity})
         labels = before.model_copy(update={"boxes": boxes})
-        _put(store.root, draft, photo, labels, based_on, range(len(boxes)))
+        _put(store.root, draft, photo, labels, based_on, range(len(boxes)), by)
 
 
 def new_anonymous(store: LabelStore) -> str:
@@ -191,7 +232,7 @@ def reset_labels(store: LabelStore) -> Path:
         backup.mkdir(parents=True)
         for unchanged in (PhotoIndex, FaceIdentities):
             write_file(backup, draft.file(unchanged))
-        for kind in (BibGroundTruth, FaceGroundTruth, BibFaceLinks):
+        for kind in (BibGroundTruth, FaceGroundTruth, BibFaceLinks, Audit):
             write_file(backup, draft.file(kind))
             for photo in draft.file(kind).photos:
                 draft.put(kind, photo, None)
@@ -217,7 +258,13 @@ def _edit(store: LabelStore, photo: str) -> Iterator[Draft]:
 
 
 def _put(
-    root: Path, draft: Draft, photo: str, labels: BibLabels | FaceLabels, based_on: Revisions, origins: Origins | None
+    root: Path,
+    draft: Draft,
+    photo: str,
+    labels: BibLabels | FaceLabels,
+    based_on: Revisions,
+    origins: Origins | None,
+    by: str | None = None,
 ) -> None:
     """Set the labels of one dimension; what follows from that, too. Who is in the photo stays as it was said."""
     is_bibs = isinstance(labels, BibLabels)
@@ -233,7 +280,7 @@ def _put(
         return
     if pairs:
         draft.put(BibFaceLinks, photo, follow(pairs, moved, None) if is_bibs else follow(pairs, None, moved))
-    draft.put(kind, photo, traced(photo, labels, before, moved, draft.file(Suggestions)))
+    draft.put(kind, photo, traced(photo, labels, before, moved, draft.file(Suggestions), by))
     if isinstance(labels, FaceLabels):
         know_names(draft, (box.identity for box in labels.boxes))
         gone = [(photo, box.id) for place, box in enumerate(before.boxes if before else ()) if place not in moved]

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.base.garbage import no_collection
+from harness.references.agreement import AuditReport, audit_report
+from harness.references.audit_file import Audit
 from harness.references.completeness import State, completeness
 from harness.references.contents import NO_BIBS, NO_FACES, Contents
 from harness.references.cross_checks import Finding, cross_check
@@ -25,7 +27,7 @@ class Stats:
     counts the photos that somebody is said to be in, `selfies` the pictures that they search with, by name.
 
     `review` are the photos, hash -> name, that an older rule took for complete and that nobody called done.
-    `cross_checks` are labels that are hard to believe together.
+    `cross_checks` are labels that are hard to believe together. `audit` is None where nothing was drawn for one.
     """
 
     photos: int
@@ -49,15 +51,16 @@ class Stats:
     review: dict[str, str]
     cross_checks: tuple[Finding, ...]
     origins: dict[str, Counts]
+    audit: AuditReport | None = None
 
 
-def count(contents: Contents, groups: Groups) -> Stats:
-    """Count the labels of the photos that are in the index."""
+def count(contents: Contents, groups: Groups, audit: Audit | None = None) -> Stats:
+    """Count the labels of the photos that are in the index; with what a blind audit says about them."""
     with no_collection():
-        return _count(contents, groups)
+        return _count(contents, groups, audit or Audit())
 
 
-def _count(contents: Contents, groups: Groups) -> Stats:
+def _count(contents: Contents, groups: Groups, audit: Audit) -> Stats:
     photos = contents.index.photos
     bibs = [contents.bibs.photos.get(photo, NO_BIBS) for photo in photos]
     faces = [contents.faces.photos.get(photo, NO_FACES) for photo in photos]
@@ -90,6 +93,7 @@ def _count(contents: Contents, groups: Groups) -> Stats:
             "bibs": _in_order((box.origin.how if box.origin else "unknown" for box in bib_boxes), _ORIGINS),
             "faces": _in_order((box.origin.how if box.origin else "unknown" for box in face_boxes), _ORIGINS),
         },
+        audit=audit_report(contents, audit),
     )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from harness.base.disk import sync_folder, write_atomically
 from harness.base.errors import InvalidEditError, ReferenceSetError
 from harness.base.locks import file_lock
+from harness.references.audit_file import Audit
 from harness.references.constraints import read_constraints
 from harness.references.contents import (
     NO_BIBS,
@@ -92,6 +93,11 @@ class LabelStore:
         """What was looked at, and is to stay as it is, as of now."""
         with self._locked():
             return self._load(PeopleReviews)
+
+    def audit(self) -> Audit:
+        """The blind labels as of now."""
+        with self._locked():
+            return self._load(Audit)
 
     @contextmanager
     def edit(self) -> Iterator[Draft]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from harness.references.files import BibLabels, BibRecord, BoxOrigin, BoxRecord, FaceLabels, FaceRecord, SuggestedBy
 from harness.references.suggestions import GhostBib, GhostFace, StageProvenance, Suggestions, same_place
@@ -22,15 +22,23 @@ Ghost = GhostBib | GhostFace
 L = TypeVar("L", BibLabels, FaceLabels)
 
 
-def traced(photo: str, labels: L, before: L | None, moved: Mapping[int, int], suggestions: Suggestions) -> L:
-    """Labels with the origin and the id of each box. `moved` says where the boxes of `before` are now."""
+def traced(
+    photo: str,
+    labels: L,
+    before: L | None,
+    moved: Mapping[int, int],
+    suggestions: Suggestions,
+    by: str | None = None,
+) -> L:
+    """Labels with the origin and the id of each box. `moved` says where the boxes of `before` are now; `by` who saved
+    them, as far as they said."""
     old = {now: before.boxes[then] for then, now in moved.items()} if before else {}
     ghosts, made_by = _suggested(photo, isinstance(labels, BibLabels), suggestions)
     ids = _ids((old[place].id if place in old else None for place in range(len(labels.boxes))), before)
     boxes = [
         box.model_copy(
             update={
-                "origin": _kept(box, old[place]) if place in old else _found(box, ghosts, made_by),
+                "origin": _kept(box, old[place], by) if place in old else _found(box, ghosts, made_by, by),
                 "id": ids[place],
             }
         )
@@ -76,24 +84,25 @@ def _suggested(photo: str, is_bibs: bool, suggestions: Suggestions) -> tuple[Seq
     return found.faces, made_by.face if made_by else None
 
 
-def _kept(box: Label, old: Label) -> BoxOrigin | None:
+def _kept(box: Label, old: Label, by: str | None) -> BoxOrigin | None:
     """The origin of a box that was there before."""
     origin = old.origin
     if origin is None or origin.how in ("drawn", "edited") or not any(_edits(box, old)):
         return origin
-    return origin.model_copy(update={"how": "edited", "at": _now()})
+    return origin.model_copy(update={"how": "edited", "by": by, "at": _now()})
 
 
-def _found(box: Label, ghosts: Sequence[Ghost], made_by: StageProvenance | None) -> BoxOrigin:
+def _found(box: Label, ghosts: Sequence[Ghost], made_by: StageProvenance | None, by: str | None) -> BoxOrigin:
     """The origin of a new box: the suggestion that it equals, or else the one that it lies on."""
     near = [ghost for ghost in ghosts if same_place(ghost, box)]
     if not near:
-        return BoxOrigin(how="drawn", at=_now())
+        return BoxOrigin(how="drawn", by=by, at=_now())
     ghost = min(near, key=lambda ghost: (any(_edits(box, ghost)), _distance(box, ghost)))
     suggestion = SuggestedBy(
         backend=made_by.backend if made_by else "", model=made_by.model if made_by else "", score=ghost.score
     )
-    return BoxOrigin(how="edited" if any(_edits(box, ghost)) else "accepted", at=_now(), suggestion=suggestion)
+    how: Literal["edited", "accepted"] = "edited" if any(_edits(box, ghost)) else "accepted"
+    return BoxOrigin(how=how, by=by, at=_now(), suggestion=suggestion)
 
 
 def _edits(box: Label, source: Label | Ghost) -> Iterator[bool]:

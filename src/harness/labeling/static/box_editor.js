@@ -31,7 +31,7 @@ export class BoxEditor {
     this.conflict = null;
     /** @type {import("./model/ghosts.js").Ghost[]} */
     this.allGhosts = [];
-    this.session = new Session(config, labelsAdapter(this.dimension), {
+    this.session = new Session(config, labelsAdapter(this.dimension, config.api), {
       opened: () => this.#opened(),
       edited: () => this.#show(),
       saved: () => this.#saved(),
@@ -306,15 +306,18 @@ export class BoxEditor {
   }
 
   otherSplit() {
+    if (this.config.blind) return;
     this.session.edit({ ...this.doc, split: this.doc.split === "iteration" ? "holdout" : "iteration" });
   }
 
   async done() {
+    if (this.session.moving) return this.shell.tooEarly();
     if (!this.doc.labeled) this.session.edit({ ...this.doc, labeled: true });
-    await this.shell.saveAndGoOn();
+    return this.shell.saveAndGoOn();
   }
 
   async none() {
+    if (this.session.moving) return this.shell.tooEarly();
     const real = realBoxes(this.doc, this.dimension).length;
     if (real) return this.shell.say(`There are ${real} boxes here; delete them first, or say done (D).`, "problem");
     this.session.edit(none(this.doc, this.dimension));

@@ -1,6 +1,6 @@
 /** The keys of the editor of bibs and of faces. */
 import { accepted, rejected } from "./model/ghosts.js";
-import { command } from "./parts/keys.js";
+import { command, verdict } from "./parts/keys.js";
 import { KEYS, NUMBER_KEY } from "./parts/known_people.js";
 import { viewCommands } from "./parts/view_keys.js";
 import { MEANING, scopeWord } from "./parts/words.js";
@@ -51,8 +51,8 @@ export function boxCommands(editor) {
         ]
       : []),
     command("Suggestions", "h", "hide or show them", () => editor.toggleGhosts()),
-    command("Photos", "d", `the ${dimension} of this photo are done; next`, () => void editor.done()),
-    command("Photos", "n", `no ${dimension} in this photo; next`, () => void editor.none()),
+    verdict("Photos", "d", `the ${dimension} of this photo are done; next`, () => void editor.done()),
+    verdict("Photos", "n", `no ${dimension} in this photo; next`, () => void editor.none()),
     command("Photos", "s", "other split", () => editor.otherSplit()),
     ...viewCommands(stage, () => editor.zoomToBox()),
     command("Edit", "Escape", "take back a gesture, select nothing, leave the photo", () => editor.escape()),

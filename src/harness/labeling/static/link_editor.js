@@ -246,8 +246,9 @@ export class LinkEditor {
   }
 
   async done() {
+    if (this.session.moving) return this.shell.tooEarly();
     if (!this.doc.labeled) this.session.edit(allLinked(this.doc));
-    await this.shell.saveAndGoOn();
+    return this.shell.saveAndGoOn();
   }
 
   /** @param {KeyboardEvent} event */

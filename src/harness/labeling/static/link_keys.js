@@ -1,5 +1,5 @@
 /** The keys of the editor of links. */
-import { command } from "./parts/keys.js";
+import { command, verdict } from "./parts/keys.js";
 import { viewCommands } from "./parts/view_keys.js";
 
 /** @param {import("./link_editor.js").LinkEditor} editor @returns {import("./parts/keys.js").Command[]} */
@@ -24,8 +24,8 @@ export const linkCommands = (editor) => [
   command("Suggestions", "a", "accept, and go to the next", () => editor.accept()),
   command("Suggestions", "x", "reject, and go to the next", () => editor.reject()),
   command("Suggestions", "Shift+a", "accept all", () => editor.acceptAll()),
-  command("Photos", "d", "the links of this photo are done; next", () => void editor.done()),
-  command("Photos", "n", "no links in this photo; next", () => void editor.none()),
+  verdict("Photos", "d", "the links of this photo are done; next", () => void editor.done()),
+  verdict("Photos", "n", "no links in this photo; next", () => void editor.none()),
   ...viewCommands(editor.stage, () => editor.zoomToBib()),
   command("Edit", "Escape", "choose no face, leave the photo", () => editor.escape()),
 ];

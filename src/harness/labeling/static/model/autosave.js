@@ -79,6 +79,14 @@ export class Autosave {
     await Promise.all([...this.entries.values()].filter((e) => e.state !== "conflict").map((e) => this.#settle(e)));
   }
 
+  /**
+   * The same, but for photos whose saves get no answer: those are sent again by themselves.
+   */
+  async settled() {
+    const stuck = ["conflict", "refused", "away"];
+    await Promise.all([...this.entries.values()].filter((e) => !stuck.includes(e.state)).map((e) => this.#settle(e)));
+  }
+
   /** Wait for the request that is under way, and send what was edited since it left. @param {Entry} entry */
   async #settle(entry) {
     do {

@@ -3,6 +3,7 @@
  *
  * @typedef {import("../model/autosave.js").Answer} Answer
  */
+import { labeler } from "./labeler.js";
 
 /** The server did not answer. */
 export class Away extends Error {}
@@ -17,13 +18,16 @@ export class Refused extends Error {
   }
 }
 
+/** A server that says nothing for so long is away. */
+const MILLISECONDS = 20_000;
+
 /** @param {string} path @param {RequestInit} [options] @returns {Promise<any>} */
 async function ask(path, options) {
   let response;
   let body = null;
   try {
-    response = await fetch(path, options);
-    body = await response.json();
+    response = await fetch(path, { signal: AbortSignal.timeout(MILLISECONDS), ...options });
+    body = response.status === 204 ? null : await response.json();
   } catch {
     if (!response || response.ok || response.status >= 502) throw new Away("the server does not answer");
   }
@@ -38,7 +42,11 @@ export const get = (path) => ask(path, { headers: { Accept: "application/json" }
 export const write = (method, path, body, revision = null) =>
   ask(path, {
     method,
-    headers: { "Content-Type": "application/json", ...(revision === null ? {} : { "If-Match": `"${revision}"` }) },
+    headers: {
+      "Content-Type": "application/json",
+      "X-Labeler": encodeURIComponent(labeler()),
+      ...(revision === null ? {} : { "If-Match": `"${revision}"` }),
+    },
     body: JSON.stringify(body),
   });
 

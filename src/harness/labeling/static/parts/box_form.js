@@ -14,7 +14,7 @@ import { Toggles } from "./toggles.js";
 import { MEANING, scopeWord, scoreWord, tagWord } from "./words.js";
 
 /** What may be typed, as the server has it, and how to say what may not. */
-const TEXT = {
+export const TEXT = {
   number: { fits: /^[0-9A-Za-z?-]{0,12}$/, rule: "is no number: at most 12 of 0-9, A-Z, ? and -" },
   identity: { fits: /^[^<>\p{C}]{0,80}$/u, rule: "is no name: at most 80 characters, without < and >" },
 };
@@ -133,7 +133,7 @@ export class BoxForm {
     /** @type {HTMLInputElement} */ (find("#labeled")).checked = doc.labeled;
     for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=split]"))) {
       radio.checked = radio.value === doc.split;
-      radio.disabled = !editable;
+      radio.disabled = !editable || this.config.blind;
     }
   }
 

@@ -3,7 +3,7 @@
  * `Control+Shift+z`, `Shift+A` or `?`; Meta counts as Control.
  *
  * @typedef {{keys: string[], label: string, group: string, run: (event: KeyboardEvent) => void | boolean,
- *   shown?: string}} Command
+ *   shown?: string, seen?: boolean}} Command `seen`: it says something about the whole photo, which has to be on show
  */
 import { element, find, isTyping } from "./dom.js";
 
@@ -17,6 +17,9 @@ import { element, find, isTyping } from "./dom.js";
  * @returns {Command}
  */
 export const command = (group, keys, label, run, shown) => ({ group, keys: keys.split(" "), label, run, shown });
+
+/** A command that says something about the photo as a whole. @param {Parameters<typeof command>} parts @returns {Command} */
+export const verdict = (...parts) => ({ ...command(...parts), seen: true });
 
 /** How a key press is written. @param {KeyboardEvent} event */
 export function written(event) {
@@ -32,14 +35,48 @@ export function written(event) {
     .join("+");
 }
 
-/** @param {Command[]} commands @param {() => boolean} enabled */
-export function listen(commands, enabled) {
+/**
+ * Moves to other photos: the one under way, whether the photo that is open now had been shown by a time, and what to
+ * say where it had not.
+ * @typedef {{moving: () => Promise<unknown> | null, seenAt: (time: number) => boolean, tooEarly: () => void}} Moves
+ */
+
+/** @type {Moves} */
+const NO_MOVES = { moving: () => null, seenAt: () => true, tooEarly: () => {} };
+
+/**
+ * Carry out commands. While a move to another photo is under way, keys wait in line for the photo that comes; one that
+ * says something about the photo as a whole is not taken for a photo that nobody had seen when it was pressed.
+ * @param {Command[]} commands
+ * @param {() => boolean} enabled
+ * @param {Moves} [moves]
+ */
+export function listen(commands, enabled, { moving, seenAt, tooEarly } = NO_MOVES) {
   const byKey = new Map(commands.flatMap((command) => command.keys.map((key) => [key, command])));
+  /** @type {[Command, KeyboardEvent][]} */
+  const line = [];
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || isTyping(event.target) || !enabled()) return;
     const command = byKey.get(written(event));
-    if (command && command.run(event) !== false) event.preventDefault();
+    if (!command || (command.seen && event.repeat)) return;
+    if (!moving() && !line.length) {
+      if (command.run(event) !== false) event.preventDefault();
+      return;
+    }
+    event.preventDefault();
+    line.push([command, event]);
+    if (line.length === 1) void drain();
   });
+
+  async function drain() {
+    while (line.length) {
+      await moving();
+      const [command, event] = line[0];
+      if (command.seen && !seenAt(event.timeStamp)) tooEarly();
+      else command.run(event);
+      line.shift();
+    }
+  }
 }
 
 /** Fill the help with the commands, group by group. @param {Command[]} commands */

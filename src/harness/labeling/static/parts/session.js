@@ -7,6 +7,7 @@
  * @property {(mine: any, before: any, theirs: any) => {doc: any, base: any, mine: any}} adopt theirs, and mine over it
  * @property {(a: any, b: any) => boolean} same
  * @property {(doc: any) => string} describe
+ * @property {(doc: any, photo: any) => string} leftOpen what is begun and not done, in words
  * @property {(sha256: string, doc: any, base: any) => Promise<{base: any, photo: any}>} save
  * @typedef {{opened: () => void, edited: () => void, saved: () => void, queued: () => void,
  *   said: (message: string, kind?: "info" | "problem") => void}} Listener
@@ -14,8 +15,14 @@
 import { Autosave } from "../model/autosave.js";
 import { Drafts } from "../model/drafts.js";
 import { History } from "../model/history.js";
-import { Away, answered, get } from "./api.js";
+import { atHand, seenFrom } from "../model/line.js";
+import { Away, answered, get, write } from "./api.js";
 import { find } from "./dom.js";
+import { desk, labeler } from "./labeler.js";
+
+/** A move that takes longer than this is told. */
+const SLOW = 400;
+const MOST_LOADED = 24;
 
 export class Session {
   /** @param {any} config @param {Adapter} adapter @param {Listener} listener */
@@ -27,11 +34,23 @@ export class Session {
     /** @type {History<any>} */
     this.history = new History(null);
     this.base = this.savedDoc = null;
-    this.queue = config.queue;
+    /** @type {import("../model/line.js").Queue} */
+    this.queue = { ...config.queue, at: config.photo.sha256 };
     this.query = config.query;
+    this.api = config.api;
+    /** Photos that can be opened without asking the server, the latest last. @type {Map<string, any>} */
+    this.loaded = new Map([[config.photo.sha256, config.photo]]);
+    /** @type {Set<string>} */
+    this.fetching = new Set();
+    /** When each photo was shown first. @type {Map<string, number>} */
+    this.shownAt = new Map();
+    /** The move to another photo that is under way. @type {Promise<void> | null} */
+    this.moving = null;
+    /** The question about the queue that was asked last. @type {Promise<any> | null} */
+    this.asking = null;
     /** @type {Map<string, History<any>>} */
     this.histories = new Map();
-    this.drafts = new Drafts(localStorage, `${find(".editor").dataset.set}/${config.dimension}`);
+    this.drafts = new Drafts(localStorage, `${find(".editor").dataset.set}/${config.blind ? "audit/" : ""}${config.dimension}`);
     this.autosave = new Autosave({
       send: (photo, doc, base) => this.#send(photo, doc, base),
       keep: this.drafts,
@@ -54,12 +73,24 @@ export class Session {
     addEventListener("online", () => void this.autosave.flush());
     addEventListener("popstate", () => void this.open(location.pathname.split("/").pop() ?? "", false));
     document.addEventListener("visibilitychange", () => document.hidden && void this.autosave.flush());
+    if (!this.config.read_only) addEventListener("pagehide", () => this.#leaveDesk());
+    const goOn = location.hash === "#continue";
     this.#show(this.config.photo);
     this.#fetchAhead();
+    void this.refreshQueue()
+      .then(() => (goOn && this.queue.held_by !== null ? this.step("next_incomplete") : undefined))
+      .catch(() => this.listener.saved());
     for (const sha256 of this.drafts.photos()) {
       const draft = this.drafts.get(sha256);
       if (draft && sha256 !== this.photo.sha256) this.autosave.edit(sha256, draft.doc, draft.base);
     }
+  }
+
+  /** Whoever leaves gives back what was handed out. */
+  #leaveDesk() {
+    const headers = { "Content-Type": "application/json" };
+    const body = JSON.stringify({ desk: desk() });
+    void fetch("/api/queue/leave", { method: "POST", headers, body, keepalive: true }).catch(() => {});
   }
 
   /** @param {any} doc @param {string} [kind] */
@@ -87,26 +118,104 @@ export class Session {
   }
 
   /**
-   * Go to another photo.
+   * Go to another photo, once what was edited here is saved.
    * @param {string | null} sha256
    * @param {boolean} [push] false for the browser's own back and forward
    */
-  async open(sha256, push = true) {
+  open(sha256, push = true) {
+    return this.#move(() => this.#go(sha256, push));
+  }
+
+  /**
+   * Go along the queue. What comes next is asked when it is this move's turn, so that no press is lost.
+   * @param {"next" | "previous" | "next_incomplete"} way
+   */
+  step(way) {
+    return this.#move(async () => {
+      if (!this.queue[way]) await this.refreshQueue().catch(() => {}); // away: told below
+      const to = this.queue[way];
+      if (to && to !== this.photo.sha256) await this.#go(to, true);
+      else this.listener.said(this.#end(way));
+    });
+  }
+
+  /** Why a way leads nowhere. @param {string} way */
+  #end(way) {
+    if (this.autosave.state === "away") return "The server does not answer; only photos that were loaded can be opened.";
+    if (way === "next") return "This is the last photo of the queue.";
+    if (way === "previous") return "This is the first photo of the queue.";
+    const left = this.queue.total - this.queue.done;
+    if (left <= 0) return "Every photo in this queue is done.";
+    return left === 1 && !this.doc.labeled ? "This is the only photo left." : "The photos that are left are open elsewhere.";
+  }
+
+  /**
+   * One move after the other, each once the saves that are under way have been answered; keys that are pressed meanwhile
+   * wait for it. Saves that the server does not answer are kept, and do not hold anybody up.
+   * @param {() => Promise<void>} work
+   */
+  #move(work) {
+    const before = this.moving;
+    const slow = setTimeout(() => this.listener.said("Saving before the next photo opens …"), SLOW);
+    const turn = (async () => {
+      await before;
+      await this.autosave.settled();
+      await work();
+    })().finally(() => {
+      clearTimeout(slow);
+      if (this.moving === turn) this.moving = null;
+    });
+    this.moving = turn;
+    return turn;
+  }
+
+  /** @param {string | null} sha256 @param {boolean} push */
+  async #go(sha256, push) {
     if (!sha256 || sha256 === this.photo.sha256) return;
-    void this.autosave.flush();
     try {
-      const wanted = (this.wanted = sha256);
-      const photo = await get(`/api/photos/${sha256}`);
-      if (this.wanted !== wanted) return;
+      const known = this.loaded.get(sha256);
+      const photo = known ?? (await get(this.api + sha256));
+      const left = this.#leftOpen();
       if (push) history.pushState(null, "", this.address(sha256));
+      this.queue = seenFrom(this.queue, sha256, this.doc.labeled);
+      this.#keepLoaded(photo);
       this.#show(photo);
-      await this.refreshQueue();
+      if (left) this.listener.said(left);
+      if (known) void this.#renew(sha256);
+      void this.refreshQueue().catch(() => this.listener.saved());
     } catch (error) {
       this.listener.said(
-        error instanceof Away ? "The server does not answer; the next photo cannot be opened." : String(error),
+        error instanceof Away ? "The server does not answer; this photo was not loaded before." : String(error),
         "problem",
       );
     }
+  }
+
+  /** What is open in the photo that is left, in words. */
+  #leftOpen() {
+    const open = this.config.read_only ? "" : this.adapter.leftOpen(this.doc, this.photo);
+    return open && `${this.photo.name} is left open: ${open}.`;
+  }
+
+  /** A photo that was loaded a while ago may have been changed by somebody else since. @param {string} sha256 */
+  async #renew(sha256) {
+    try {
+      const photo = await get(this.api + sha256);
+      this.#keepLoaded(photo);
+      if (age(photo) < age(this.photo)) return;
+      const untouched = !this.autosave.entry(sha256) && this.adapter.same(this.doc, this.savedDoc);
+      if (this.photo.sha256 === sha256 && untouched && !sameButRevision(photo, this.photo)) this.#show(photo);
+    } catch (error) {
+      if (!(error instanceof Away)) this.listener.said(String(error), "problem");
+    }
+  }
+
+  /** An answer that was overtaken by a save is older than what is known, and is passed over. @param {any} photo */
+  #keepLoaded(photo) {
+    if (age(this.loaded.get(photo.sha256)) > age(photo)) return;
+    this.loaded.delete(photo.sha256);
+    this.loaded.set(photo.sha256, photo);
+    for (const old of this.loaded.keys()) if (this.loaded.size > MOST_LOADED) this.loaded.delete(old);
   }
 
   /** @param {string} sha256 */
@@ -129,27 +238,41 @@ export class Session {
     this.histories.set(sha256, this.history);
     if (draft && !this.adapter.same(draft.doc, this.doc)) this.history.push(draft.doc);
     this.listener.opened();
+    if (!this.shownAt.has(sha256)) this.shownAt.set(sha256, performance.now());
     if (draft && !entry) {
       this.autosave.edit(sha256, draft.doc, draft.base);
       this.listener.said("Work that was not saved on an earlier visit is back.");
     }
   }
 
-  /** Where this photo is in the queue now, and what comes after it. */
+  /** Where this photo is in the queue now, and what comes after it. An answer that came too late is passed over. */
   async refreshQueue() {
-    const { dimension } = this.config;
+    const { dimension, read_only: readOnly, blind } = this.config;
+    const at = this.photo.sha256;
     const parameters = new URLSearchParams(this.query);
     parameters.set("dimension", dimension);
-    parameters.set("at", this.photo.sha256);
-    this.queue = await get(`/api/queue?${parameters}`);
+    parameters.set("at", at);
+    const address = `${this.config.queue_api}?${parameters}`;
+    const asked = readOnly || blind ? get(address) : write("POST", address, { desk: desk(), by: labeler() });
+    this.asking = asked;
+    const queue = await asked;
+    if (this.asking !== asked || at !== this.photo.sha256) return;
+    this.queue = { ...queue, at };
     this.listener.queued();
     this.#fetchAhead();
   }
 
-  /** Have the browser keep the pictures that are likely to be looked at next. */
+  /** Have the photos at hand that are likely to be looked at next, and their pictures. */
   #fetchAhead() {
-    for (const sha256 of new Set([this.queue.next, this.queue.next_incomplete]))
-      if (sha256) new Image().src = `/photos/${sha256}/screen`;
+    for (const sha256 of atHand(this.queue)) {
+      if (this.loaded.has(sha256) || this.fetching.has(sha256)) continue;
+      this.fetching.add(sha256);
+      new Image().src = `/photos/${sha256}/screen`;
+      get(this.api + sha256)
+        .then((photo) => this.#keepLoaded(photo))
+        .catch(() => {}) // it is asked for again when it is opened, and that is told
+        .finally(() => this.fetching.delete(sha256));
+    }
   }
 
   /** Narrow the queue. @param {Record<string, string | null>} filters */
@@ -170,6 +293,7 @@ export class Session {
       now = saved.photo;
       return saved.base;
     });
+    if (answer.kind === "saved") this.#keepLoaded(now);
     if (answer.kind === "saved" && photo === this.photo.sha256) {
       this.base = answer.base;
       this.photo = now;
@@ -203,3 +327,11 @@ export class Session {
     this.listener.opened();
   }
 }
+
+/** @param {any} a @param {any} b */
+const sameButRevision = (a, b) =>
+  JSON.stringify({ ...a, revision: "" }) === JSON.stringify({ ...b, revision: "" });
+
+/** How often the set had been written when a photo was read: revisions only grow. @param {any} photo */
+const age = (photo) =>
+  photo ? photo.revision.split(".").reduce((/** @type {number} */ sum, /** @type {string} */ n) => sum + Number(n), 0) : -1;

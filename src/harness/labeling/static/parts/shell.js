@@ -29,8 +29,6 @@ export class Shell {
     this.readOnly = session.config.read_only;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.silence = undefined;
-    /** The photo that is being saved to go on from; a second press does not skip the one after it. */
-    this.leaving = "";
     this.#wire();
   }
 
@@ -40,25 +38,29 @@ export class Shell {
     const { session } = this;
     const all = [
       ...commands,
-      command("Photos", "PageDown ]", "next photo", () => void session.open(session.queue.next)),
-      command("Photos", "PageUp [", "previous photo", () => void session.open(session.queue.previous)),
-      command("Photos", "i", "next photo that is not done", () => void this.nextIncomplete()),
+      command("Photos", "PageDown ]", "next photo", () => void session.step("next")),
+      command("Photos", "PageUp [", "previous photo", () => void session.step("previous")),
+      command("Photos", "i", "next photo that is not done", () => void session.step("next_incomplete")),
       command("Photos", "/", "choose which photos are in the queue", () => find("#filter-show").focus()),
       command("Edit", "Control+z", "undo", () => session.undo()),
       command("Edit", "Control+Shift+z Control+y", "redo", () => session.redo()),
       command("Edit", "?", "show these keys", () => dialog.showModal()),
     ];
     fillHelp(all);
-    listen(all, () => !dialog.open && enabled());
+    listen(all, () => !dialog.open && enabled(), {
+      moving: () => session.moving,
+      seenAt: (time) => (session.shownAt.get(session.photo.sha256) ?? Infinity) <= time,
+      tooEarly: () => this.tooEarly(),
+    });
   }
 
   #wire() {
     const { session } = this;
     const dialog = /** @type {HTMLDialogElement} */ (find("#help"));
     find("#show-help").addEventListener("click", () => dialog.showModal());
-    find("#previous").addEventListener("click", () => void session.open(session.queue.previous));
-    find("#next").addEventListener("click", () => void session.open(session.queue.next));
-    find("#next-incomplete").addEventListener("click", () => void this.nextIncomplete());
+    find("#previous").addEventListener("click", () => void session.step("previous"));
+    find("#next").addEventListener("click", () => void session.step("next"));
+    find("#next-incomplete").addEventListener("click", () => void session.step("next_incomplete"));
     find("#take-theirs").addEventListener("click", () => session.decide("theirs"));
     find("#keep-mine").addEventListener("click", () => session.decide("mine"));
     find("#try-again").addEventListener("click", () => void session.autosave.flush());
@@ -80,45 +82,36 @@ export class Shell {
     if (!(link instanceof HTMLAnchorElement) || link.target || event.ctrlKey || event.metaKey) return;
     if (!this.session.autosave.unsaved) return;
     event.preventDefault();
+    const slow = setTimeout(() => this.say("Saving before the page changes …"), 400);
     await this.session.autosave.flush();
+    clearTimeout(slow);
     location.assign(link.href);
   }
 
   async #filter() {
     const value = (/** @type {string} */ name) => /** @type {HTMLSelectElement} */ (find(`#filter-${name}`)).value;
     const show = value("show");
-    await this.session.filter({ show: show === "all" ? null : show, split: value("split"), tag: value("tag") });
+    const kept = Object.fromEntries(new URLSearchParams(this.session.query));
+    const chosen = { show: show === "all" ? null : show, split: value("split"), tag: value("tag") };
+    await this.session.filter({ ...kept, ...chosen });
     const { queue } = this.session;
     if (queue.position === null && queue.first) await this.session.open(queue.next ?? queue.first);
     this.say(queue.total ? `${queue.total} photos in the queue.` : "No photo fits these filters.");
   }
 
-  async nextIncomplete() {
-    const { queue, photo } = this.session;
-    if (queue.next_incomplete && queue.next_incomplete !== photo.sha256) await this.session.open(queue.next_incomplete);
-    else this.say(queue.next_incomplete ? "This is the only photo left." : "Every photo in this queue is done.");
+  /** Nobody calls a photo done that they have not seen. */
+  tooEarly() {
+    this.say("The next photo is being opened; say it again when you see it.");
   }
 
-  /** Save, then on to the next photo that is not done. Without the server the photo stays open. */
+  /** On to the next photo that is not done, once this one is saved; while the server is away, of those at hand. */
   async saveAndGoOn() {
-    const { sha256 } = this.session.photo;
-    if (this.readOnly || this.leaving === sha256) return;
-    this.leaving = sha256;
-    try {
-      await this.#saveAndGoOn();
-    } finally {
-      if (this.leaving === sha256) this.leaving = "";
-    }
-  }
-
-  async #saveAndGoOn() {
-    const { autosave, photo } = this.session;
-    await autosave.flush();
-    const here = autosave.entry(photo.sha256);
-    if (here?.state === "away") this.say("Kept here, and sent when the server is back.", "problem");
-    if (here || photo.sha256 !== this.session.photo.sha256) return;
-    await this.session.refreshQueue();
-    await this.nextIncomplete();
+    const { session } = this;
+    const { sha256 } = session.photo;
+    if (this.readOnly || session.moving) return;
+    await session.step("next_incomplete");
+    const state = session.autosave.entry(sha256)?.state;
+    if (state === "away") this.say("Kept here, and sent when the server is back.", "problem");
   }
 
   /** @param {string} text @param {"info" | "problem"} [kind] */
@@ -176,7 +169,7 @@ export class Shell {
     find("#next").toggleAttribute("disabled", !queue.next);
     document.title = `${photo.name} · ${config.dimension}`;
     const { completeness } = photo;
-    for (const name of ["bibs", "faces", "links"]) {
+    for (const name of ["bibs", "faces", "links"].filter((each) => each in config.pages)) {
       const mark = find(`#state-${name}`);
       mark.dataset.done = String(completeness[name]);
       find(".mark", mark).textContent = completeness[name] ? "✓" : "○";

@@ -6,8 +6,8 @@ the proposed name is right, a digit where the person is shown beside it, or else
 every typed character is one action. The folder has one folder of pictures a person; the largest face of a picture is
 theirs, and other faces are left alone. In the end the labels are read from disk and compared with the folders.
 
-    .venv/bin/python -m bench.labeling_actions ~/lfw --names anonymous
-    .venv/bin/python -m bench.labeling_actions ~/tgc --names typed --set identity=arcface
+    .venv/bin/python -m bench.people_actions ~/lfw --names anonymous
+    .venv/bin/python -m bench.people_actions ~/tgc --names typed --set identity=arcface
 
 `--names`: `anonymous` presses B for somebody new, `typed` types the folder's name, `listed` does so with all names
 known from the start, as from a start list, so that a few letters find one. Naming every picture singly takes the
