@@ -30,7 +30,8 @@ from playwright.sync_api import Page, sync_playwright
 from tests.browser.conftest import FLAGS
 from tests.browser.labeling_server import ServerThread
 
-from harness.config import build_finder, build_pipeline, compose
+from harness.building import build_finder, build_pipeline
+from harness.config import compose
 from harness.labeling.source import StagingSource
 from harness.pipeline.prepare import copy_in, suggest
 from harness.references.files import FaceIdentities

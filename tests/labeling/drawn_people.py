@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from harness.config import build_pipeline, compose
+from harness.building import build_pipeline
+from harness.config import compose
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import CacheConfig
 from harness.pipeline.identity.recognising import Recogniser

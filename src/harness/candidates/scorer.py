@@ -19,7 +19,8 @@ from typing import Any
 
 from harness.base.errors import ConfigError, HarnessError, PredictionsError
 from harness.base.scratch import scratch
-from harness.config import build, compose, instantiate, value_at, vary
+from harness.building import instantiate
+from harness.config import build, compose, value_at, vary
 from harness.references.sets import ReferenceSet
 from harness.runs.archive import BenchmarkRun
 from harness.runs.gate import Gate, Judgement, MetricVerdict, RuleChange, Verdict

@@ -29,8 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Predict and write."""
     from harness.base.errors import IncompleteError
     from harness.base.texts import counted, listing
+    from harness.building import build_pipeline, instantiate
     from harness.cli.runs import compose_runs
-    from harness.config import build_pipeline, instantiate
     from harness.tasks.photos.folder_predictions import predict_folder
 
     config = compose_runs(arguments)

@@ -63,6 +63,5 @@ def broken(
         sure = Interval(**intervals[name]) if name in intervals else None
         held = limit.held(name, values[name], sure)
         if limit.violation(held) > 0:
-            bound = f" (bound {held:.4f})" if limit.certainty is not None else ""
-            found.append(f"{name} is {values[name]:.4f}{bound}, {limit.words()}")
+            found.append(f"{name} is {values[name]:.4f}{limit.words(held)}")
     return found

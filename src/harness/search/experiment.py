@@ -58,13 +58,6 @@ class Limit(_Part):
             raise ValueError("a certainty is that of one bound; expected at_least or at_most, not both")
         return self
 
-    def words(self) -> str:
-        """What is asked for, as in `expected at least 0.9`."""
-        low = f"at least {self.at_least:g}" if self.at_least is not None else ""
-        high = f"at most {self.at_most:g}" if self.at_most is not None else ""
-        sure = f" with {self.certainty:.0%} certainty" if self.certainty is not None else ""
-        return f"expected {' and '.join(filter(None, (low, high)))}{sure}"
-
     def held(self, name: str, value: float, interval: Interval | None) -> float:
         """What is held against the limit: the value, or the bound that it keeps to with the certainty. Raises where
         nothing says how sure the value is."""
