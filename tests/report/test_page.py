@@ -169,3 +169,4 @@ def test_figures_lie_at_the_root_for_mlflows_compare_page(written: Path) -> None
         drawn = ElementTree.fromstring((written / f"{name}.svg").read_text())
         assert drawn.get("color") == "#1f2329", "by itself it has an ink and a ground of its own"
         assert drawn[0].get("fill") == "#ffffff"
+        assert int(drawn.get("width", 0)) > 900, "MLflow shows nothing of a file without a size"

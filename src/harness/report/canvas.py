@@ -16,6 +16,8 @@ INK, FAINT = "#1f2329", "#8a9099"
 #: How wide a figure is that fills the page.
 WIDTH = 690.0
 _SIZE = 10.5
+#: Pixels of a file for each point.
+_SCALE = 1.5
 #: The width of a letter, as a share of its size, rather too wide than too narrow.
 _LETTER = 0.58
 _DASHES = {"-": "", "--": ' stroke-dasharray="7 4"', ":": ' stroke-dasharray="2 3"'}
@@ -31,12 +33,15 @@ class Picture:
     name: str
     title: str
     svg: str
+    width: float
+    height: float
 
     @property
     def file(self) -> str:
-        """The figure by itself: dark ink on white."""
+        """The figure by itself: dark ink on white, and a size, without which MLflow shows nothing."""
         start = self.svg.index(">") + 1
-        opened = self.svg[:start].replace("<svg ", f'<svg color="{INK}" ', 1)
+        size = f'width="{_SCALE * self.width:.0f}" height="{_SCALE * self.height:.0f}"'
+        opened = self.svg[:start].replace("<svg ", f'<svg {size} color="{INK}" ', 1)
         return f'{opened}<rect width="100%" height="100%" fill="#ffffff"/>{self.svg[start:]}'
 
 
@@ -47,7 +52,7 @@ def picture(name: str, title: str, height: float, parts: Iterable[str], width: f
         f'viewBox="0 0 {width:g} {height:g}" font-family="DejaVu Sans, Verdana, sans-serif" font-size="{_SIZE}" '
         'fill="currentColor">'
     )
-    return Picture(name, title, "".join([opened, *parts, "</svg>"]))
+    return Picture(name, title, "".join([opened, *parts, "</svg>"]), width, height)
 
 
 def write_pictures(folder: Path, pictures: Sequence[Picture]) -> None:
