@@ -304,7 +304,8 @@ def test_the_page_of_a_study_escapes_everything_and_needs_nothing_else() -> None
     ]
     texts: tuple[Any, ...] = (evil, evil, evil, evil, 1, 0.4, False, evil, [evil], trials, ["link.max_drop", "face"])
     learned = [replace(trials[0], told=[evil] * 6)]
-    page = StudyPage(*texts, {evil: {evil: 0.7}}, 0, [(evil, evil, evil)], learned, [evil] * 6, [evil], evil)
+    more: tuple[Any, ...] = ({evil: {evil: 0.7}}, 0, [(evil, evil, evil)], learned, [evil] * 6, [evil], evil)
+    page = StudyPage(*(*texts, *more))
     html = page.html()
     assert "<script" not in html
     assert html.count("&lt;script&gt;") > 15
@@ -318,4 +319,4 @@ def test_the_page_of_a_study_escapes_everything_and_needs_nothing_else() -> None
 def test_thousands_of_trials_make_no_heavy_page() -> None:
     trials = [ShownTrial(n, "complete", math.sin(n), {"link.max_drop": n / 100}) for n in range(5000)]
     plain: tuple[Any, ...] = ("s", "", "", "link/f1", 1, 0.4, True, "", [], trials, ["link.max_drop"], {}, 9, [])
-    assert len(StudyPage(*plain, [], [], [], "").html()) < 1_000_000
+    assert len(StudyPage(*(*plain, [], [], [], "")).html()) < 1_000_000
