@@ -49,6 +49,13 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+def test_every_page_can_be_reached_on_the_site() -> None:
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    listed = set(re.findall(r'"([a-z0-9/_-]+\.md)"', (ROOT / "zensical.toml").read_text()))
+    decisions = set(re.findall(r"\]\((\d[^)]+\.md)\)", (ROOT / "docs" / "decisions" / "index.md").read_text()))
+    assert listed | {f"decisions/{page}" for page in decisions} == pages
+
+
 def test_the_tree_names_no_machine() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "conf").rglob("*.yaml")]:
         assert not re.search(r"(/root/|/home/|/work/)", page.read_text()), page

@@ -123,6 +123,20 @@ def test_predictions_of_a_file_are_scored_logged_judged_and_kept_like_any_run(
 
 
 @pytest.mark.usefixtures("store")
+def test_where_nothing_is_labelled_a_run_tells_what_was_found_and_how_to_label(
+    harness: Harness, tiny_set: Path, tmp_path: Path
+) -> None:
+    for file in (*tiny_set.glob("*_ground_truth.json"), tiny_set / "bib_face_links.json"):
+        file.unlink()
+    done = harness("score", write(tmp_path / "mine.jsonl", GOLDEN), *on(tiny_set))
+    assert done.code == 0, done.err
+    assert "Found in 3 photos: 3 bibs, 3 of them with a number, 2 faces and 1 link between the two." in done.out
+    assert f"Label some photos, and run again:\n  harness ui references=staging references.root={tiny_set}" in done.out
+    assert "n/a" not in done.out
+    assert "Verdict" not in done.out
+
+
+@pytest.mark.usefixtures("store")
 def test_what_is_not_predicted_is_not_available_and_never_zero(
     harness: Harness, tiny_set: Path, tmp_path: Path
 ) -> None:
@@ -132,9 +146,7 @@ def test_what_is_not_predicted_is_not_available_and_never_zero(
     file = write(tmp_path / "boxes.jsonl", boxes)
     done = harness("score", file, *on(tiny_set), "--missing-is-empty")
     assert done.code == 0, done.err
-    assert "Face detection  (not predicted)\n  precision              n/a                    not predicted" in done.out
-    assert "Numbers  (not predicted)" in done.out
-    assert "  accuracy               n/a                    not predicted" in done.out
+    assert "\nNot predicted: Numbers, Bib reading (OCR), Face detection, Bib-face links\n" in done.out
     assert "  recall              100.0%" in done.out, "the bibs themselves are scored"
     assert "n/a wrong text" in done.out
     assert "Not predicted by boxes.jsonl: faces, links, numbers." in done.out

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from harness.base.conf import shadow_words
 from harness.base.errors import GateError, IncompleteError
 from harness.base.progress import warn
-from harness.base.texts import COMMAND
+from harness.base.texts import COMMAND, counted
 from harness.config import chosen_keys
 from harness.spec import RunSpec
 
 if TYPE_CHECKING:
     from harness.evaluate import RunResult
+    from harness.runs.archive import BenchmarkRun
     from harness.runs.gate import Gate, Judgement
 
 #: Overrides that stand in a run's tags and are no part of its name.
@@ -51,7 +52,11 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
     print(f"\n{run_name(spec)}", flush=True)
     result = evaluate(spec, show=_show)
     run, judgement = result.run, result.judgement
-    if judgement.verdict in (Verdict.NO_BASELINE, Verdict.INCOMPARABLE):
+    if _is_unlabelled(run):
+        print(_found_words(run))
+        print("Nothing is labelled, so that nothing can be scored. Label some photos, and run again:")
+        print(f"  {COMMAND} ui{store_words(typed, 'references')}\n")
+    elif judgement.verdict in (Verdict.NO_BASELINE, Verdict.INCOMPARABLE):
         print(f"To judge later runs against this one: {COMMAND} baseline {result.run_id[:8]}{store}\n")
     print(f"MLflow run {result.run_id}   see it with: {COMMAND} mlflow{store}", flush=True)
     if run.photos:
@@ -75,7 +80,9 @@ def _show(result: RunResult) -> None:
     run, data = result.run, result.run.metadata
     took = f", pipeline {run.metrics[SECONDS]:.1f} s" if SECONDS in run.metrics else ""
     about = f"{run.described()}, data {data.data_digest[:12]}{took}"
-    told = [about, run.headline, run.text(), "\n".join(shown_judgement(result.judgement, screen()))]
+    told = [about]
+    if not _is_unlabelled(run):
+        told += [run.headline, run.text(), "\n".join(shown_judgement(result.judgement, screen()))]
     print("\n\n".join(filter(None, told)), end="\n\n")
     if (repaired := run.metrics.get(REPAIRED)) and not result.reused:
         print(f"cache: {repaired:.0f} damaged {'entry was' if repaired == 1 else 'entries were'} computed anew\n")
@@ -84,6 +91,22 @@ def _show(result: RunResult) -> None:
     if result.reused:
         print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
     sys.stdout.flush()  # what follows takes longer than all before
+
+
+def _is_unlabelled(run: BenchmarkRun) -> bool:
+    """Whether a run on photos has nothing to tell but what it found."""
+    return bool(run.photos) and run.complete and run.has_nothing_to_score
+
+
+def _found_words(run: BenchmarkRun) -> str:
+    predictions = run.predictions().values()
+    bibs = [bib for found in predictions for bib in found.bibs]
+    read = sum(bib.number is not None for bib in bibs)
+    faces, links = sum(len(found.faces) for found in predictions), sum(len(found.links) for found in predictions)
+    return (
+        f"Found in {counted(len(run.photos), 'photo')}: {counted(len(bibs), 'bib')}, {read} of them with a number, "
+        f"{counted(faces, 'face')} and {counted(links, 'link')} between the two."
+    )
 
 
 def enforce(gate: Gate, judgement: Judgement) -> None:

@@ -304,7 +304,6 @@ def test_voc_objects(tmp_path: Path, store: LabelStore) -> None:
         ),
         (f"<object><name>bib</name>{BOX.replace('40', '400')}</object>", "object 1: bndbox: the box .* sticks out"),
         ("<object>", "not XML"),
-        ("<!DOCTYPE x>", "declares a document type"),
     ],
 )
 def test_a_broken_voc_file_is_named(tmp_path: Path, store: LabelStore, body: str, message: str) -> None:

@@ -25,6 +25,7 @@ from harness.scoring import (
     shown_sections,
 )
 from harness.scoring.error_types import BibErrorScorecard, FaceErrorScorecard
+from harness.scoring.format import NOT_PREDICTED, Row, ShownSection, text_sections
 from harness.scoring.slices import Slice
 
 BIB = BibScorecard(3, 1, 2, ignored=1, photos=4, ocr_correct=2, ocr_total=3, ocr_partial=1)
@@ -52,8 +53,23 @@ def test_beside_n_stands_the_effective_n_and_too_few_groups_are_told() -> None:
 
 def test_nothing_vacuous_is_shown() -> None:
     text = format_scorecard(FaceScorecard(0, 0, 0), LinkScorecard(0, 0, 0, 0))
-    assert "%" not in text
-    assert text.count("n/a") == 8
+    assert text == "Nothing to count for: Face detection, Bib-face links"
+
+
+def test_sections_without_anything_to_count_are_named_beside_the_others() -> None:
+    text = format_scorecard(BIB, FaceScorecard(0, 0, 0))
+    assert text.startswith("Bib detection")
+    assert text.endswith("\n\nNothing to count for: Face detection")
+
+
+def test_a_count_above_zero_is_told_though_no_rate_can_be() -> None:
+    rows = (Row("recall", "n/a", "", "nothing to count", "x/recall"), Row("broken", "2", "", "of 5"))
+    assert "broken" in text_sections([ShownSection("Groups", rows, "")])
+
+
+def test_what_is_not_predicted_is_told_apart_from_what_is_not_labelled() -> None:
+    rows = (Row("recall", "n/a", "", NOT_PREDICTED, "x/recall"),)
+    assert text_sections([ShownSection("Faces", rows, "")]) == "Not predicted: Faces"
 
 
 def test_absent_scorecards_are_left_out() -> None:

@@ -5,6 +5,7 @@ Many first runs at once: tests/test_command_line.py. What holds for both stores:
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sqlite3
@@ -115,3 +116,12 @@ def test_a_server_that_is_not_there_is_said_to_be_so_at_once() -> None:
         with pytest.raises(HarnessError, match=f"tracking.uri: no MLflow server answers at {uri}: .*refused"):
             ServerStore(uri, "harness").open()
     assert time.monotonic() - started < 60
+
+
+def test_nobody_is_told_how_mlflow_is_used() -> None:
+    code = (
+        "from harness.tracking.quiet import quiet_mlflow; quiet_mlflow()\n"
+        "from mlflow.environment_variables import MLFLOW_DISABLE_TELEMETRY as off; assert off.get()"
+    )
+    kept = {name: value for name, value in os.environ.items() if name != "MLFLOW_DISABLE_TELEMETRY"}
+    subprocess.run([sys.executable, "-c", code], env=kept, check=True)

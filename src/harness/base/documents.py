@@ -108,15 +108,27 @@ def _joined(place: str, key: str | int) -> str:
     return ".".join(filter(None, (place, one_line(str(key)))))
 
 
+class _DocumentTypeError(Exception):
+    """An XML file declares a document type."""
+
+
+class _Plain(ElementTree.TreeBuilder):
+    """Builds the tree of a document without a document type. The parser tells of one before it reads any entity, in
+    whatever encoding the file is."""
+
+    def doctype(self, *_: object) -> None:
+        raise _DocumentTypeError
+
+
 def read_xml(file: Path, error: type[HarnessError]) -> Element:
-    """The root of an XML file. One that declares entities is refused: no annotation needs them."""
+    """The root of an XML file. One that declares a document type, and so could declare entities, is refused: no
+    annotation needs them."""
     try:
-        text = file.read_bytes()
-        if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
-            raise error(f"{file}: declares a document type, which no annotation needs")
-        return ElementTree.fromstring(text)
+        return ElementTree.fromstring(file.read_bytes(), ElementTree.XMLParser(target=_Plain()))
     except OSError as cause:
         raise error(f"{file}: cannot be read: {cause.strerror}") from cause
+    except _DocumentTypeError as cause:
+        raise error(f"{file}: declares a document type, which no annotation needs") from cause
     except (ElementTree.ParseError, ValueError, LookupError) as cause:
         raise error(f"{file}: not XML: {cause}") from cause
 

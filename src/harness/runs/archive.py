@@ -223,6 +223,12 @@ class BenchmarkRun:
         counts = [f"{len(task.failed)} of {task.counted()}" for task in self.tasks.values() if task.failed]
         return f"{' and '.join(counts)} could not be evaluated" if counts else ""
 
+    @property
+    def has_nothing_to_score(self) -> bool:
+        """Whether it has scorecards, and no rate of theirs has anything to count: nothing is labelled."""
+        rated = [section for task in self.tasks.values() for section in task.sections() if section.has_rates]
+        return bool(rated) and all(section.says_nothing for section in rated)
+
     def without_scores(self) -> BenchmarkRun:
         """The same without all that was scored and predicted: what may be shown of a run whose scores are sealed."""
         tasks = {

@@ -11,6 +11,8 @@ from harness.scoring.uncertainty import Interval
 
 #: What is told where groups are too few to know how they scatter.
 FEW_GROUPS = "fewer than five groups: the intervals take each for one target"
+#: What stands in the place of a rate that has nothing to count.
+NO_VALUE = "n/a"
 #: What is told where the predictions say nothing about the counts.
 NOT_PREDICTED = "not predicted"
 
@@ -33,6 +35,16 @@ class ShownSection:
     title: str
     rows: tuple[Row, ...]
     note: str
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether any of its rows is a rate."""
+        return any(row.metric for row in self.rows)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether no rate has anything to count, and no count is above zero."""
+        return all(row.value == NO_VALUE or (not row.metric and row.value == "0") for row in self.rows)
 
 
 #: The section of slices.
@@ -68,14 +80,26 @@ def format_scorecard(
 
 
 def text_sections(sections: Iterable[ShownSection]) -> str:
-    """Sections as aligned text for a terminal."""
-    blocks = []
-    for section in sections:
-        lines = [f"{section.title}  ({section.note})" if section.note else section.title]
-        width = max((len(row.label) for row in section.rows), default=0)
-        lines += [text_row(row.label, row.value, row.interval, row.basis, width) for row in section.rows]
-        blocks.append("\n".join(lines))
+    """Sections as aligned text for a terminal. Those whose rates have nothing to count are named in a line at the end;
+    where no rate has anything to count, counts of nothing are left out, too."""
+    sections = [section for section in sections if section.rows]
+    empty = [section for section in sections if section.has_rates and section.says_nothing]
+    if empty and not any(section.has_rates for section in sections if section not in empty):
+        sections = [section for section in sections if section in empty or not section.says_nothing]
+    blocks = [_text_section(section) for section in sections if section not in empty]
+    unpredicted = [each for each in empty if all(row.basis == NOT_PREDICTED for row in each.rows if row.metric)]
+    uncounted = [each for each in empty if each not in unpredicted]
+    for words, named in (("Not predicted", unpredicted), ("Nothing to count for", uncounted)):
+        if named:
+            blocks.append(f"{words}: {', '.join(section.title for section in named)}")
     return "\n\n".join(blocks)
+
+
+def _text_section(section: ShownSection) -> str:
+    lines = [f"{section.title}  ({section.note})" if section.note else section.title]
+    width = max(len(row.label) for row in section.rows)
+    lines += [text_row(row.label, row.value, row.interval, row.basis, width) for row in section.rows]
+    return "\n".join(lines)
 
 
 def text_row(label: str, value: str, interval: str, basis: str, width: int = 0) -> str:
@@ -103,7 +127,7 @@ def _rows(card: Counted, section: Section, intervals: Mapping[str, Interval]) ->
     for row in section.rows:
         total = sum(card.counts.get(name, 0) for name in row.counts)
         if not set(row.counts) - set(card.unknown):
-            yield Row(row.label, "n/a", "", NOT_PREDICTED)
+            yield Row(row.label, NO_VALUE, "", NOT_PREDICTED)
         elif total or row.always:
             yield Row(row.label, _number(total), "", _told(card, row))
 
@@ -117,9 +141,9 @@ def _figure_row(card: Counted, figure: Figure, interval: Interval | None) -> Row
 def _rate_row(card: Counted, rate: Rate, interval: Interval | None) -> Row:
     below = card.denominator(rate)
     if not card.knows(*rate.numerator, *rate.denominator):
-        return Row(rate.label, "n/a", "", NOT_PREDICTED, rate.metric)
+        return Row(rate.label, NO_VALUE, "", NOT_PREDICTED, rate.metric)
     if not below:
-        return Row(rate.label, "n/a", "", _lacking(card, rate), rate.metric)
+        return Row(rate.label, NO_VALUE, "", _lacking(card, rate), rate.metric)
     return _row(rate.label, card.value(rate), interval, _basis(card, rate), rate.metric)
 
 
@@ -168,7 +192,7 @@ def _basis(card: Counted, rate: Rate) -> str:
 
 
 def _told(card: Counted, row: CountRow) -> str:
-    unknown = dict.fromkeys(card.unknown, "n/a")
+    unknown = dict.fromkeys(card.unknown, NO_VALUE)
     return row.text.format_map({name: _number(count) for name, count in card.counts.items()} | unknown)
 
 

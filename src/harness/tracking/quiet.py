@@ -1,4 +1,4 @@
-"""MLflow without its own words among those of the harness."""
+"""MLflow without its own words among those of the harness, and without word to anybody of how it is used."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from harness.base.garbage import importing
 
 def quiet_mlflow() -> None:
     """Import MLflow, and keep it from printing links, progress bars and warnings about them among what the harness
-    prints. To be called before anything of it is imported: its import of tqdm warns in a notebook that has no widgets
-    for bars."""
+    prints, and from reporting its usage, unless the user's environment says otherwise. To be called before anything of
+    it is imported: its import of tqdm warns in a notebook that has no widgets for bars."""
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     logging.getLogger("alembic").setLevel(logging.WARNING)
