@@ -29,7 +29,8 @@ from harness.search.base import ensure_base, open_runs
 from harness.search.holdout import Peek, Standing, weigh
 from harness.search.ledger import Ledger
 from harness.search.loop import Outcome
-from harness.search.pruning import Pruner, checkpoints, in_order
+from harness.search.pruning import Race, in_order, log_pruned, rungs
+from harness.search.replay import Replay
 from harness.search.searchable import trial_config, trial_spec
 from harness.search.space import Point
 from harness.search.trials import State
@@ -93,8 +94,8 @@ def test_a_search_finds_verifies_and_proposes_and_an_overfit_is_caught(
     assert {item.study for item in runs} == {"low_bibs"}
     assert {item.data_split for item in runs} == {"iteration"}
     trials = [item for item in runs if "link.max_drop=" in item.name and not item.note]
-    assert len(trials) == 4
-    assert len(runs) == 4 + 1 + 1  # and the base, and the cold re-run
+    assert [item.run_id for item in trials] == [board["best"]["run_id"]], "of the trials the best alone is a run"
+    assert len(runs) == 1 + 1 + 1  # and the base, and the cold re-run
     store = LocalStore(str(desk / "mlruns"), "harness").open()
     pictures = {item.run_id: [file.path for file in store.client.list_artifacts(item.run_id)] for item in runs}
     assert not [path for item in trials for path in pictures[item.run_id] if path.endswith(".jpg")]
@@ -293,7 +294,7 @@ def test_a_reader_that_has_seen_enough_is_no_crash(
 def test_the_run_of_a_killed_worker_is_ended_on_resuming_and_no_living_one(
     write_experiment: WriteExperiment, desk: Path
 ) -> None:
-    write_experiment(budget={"trials": 2, "minutes": 10}, pruning=False)
+    write_experiment(budget={"trials": 2, "minutes": 10}, pruning=False, log="all")
     ledger = verbs.open_study("low_bibs", begun=False)
     ensure_base(ledger)
     killed = subprocess.run([sys.executable, "-c", DIES_AT_WORK], check=False, cwd=desk)
@@ -315,38 +316,45 @@ def test_the_run_of_a_killed_worker_is_ended_on_resuming_and_no_living_one(
     assert statuses[taken_over.run_id] == "FINISHED"
 
 
-def test_a_trial_that_is_surely_worse_is_given_up_after_some_photos(
+def test_a_trial_that_is_surely_worse_is_given_up_after_some_groups_of_photos(
     write_experiment: WriteExperiment, desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.search.pruning.FEWEST_PHOTOS", 7)  # chance moves seven alike once in 128 times
-    base = [*yaml.safe_load(write_experiment().read_text())["base"], "link.min_drop=0.1"]
-    write_experiment(space={"link.max_drop": [0.9, 2.5]}, sampler="grid", base=base)
+    monkeypatch.setattr("harness.search.pruning.FEWEST_GROUPS", 7)  # chance moves seven alike once in 128 times
+    base = [*yaml.safe_load(write_experiment().read_text())["base"], "link.max_drop=2.5"]
+    write_experiment(space={"face.long_side": [640, 48, 56]}, sampler="grid", base=base)
     ledger = verbs.open_study("low_bibs", begun=False)
     ensure_base(ledger)
-    good: Point = {"link.max_drop": 2.5}
-    bad: Point = {"link.max_drop": 0.9}
-    verbs.try_point("low_bibs", "reaches every bib", good)
-    pruner = Pruner(ledger)
-    trial = ledger.trial(0)
-    glance = pruner.glance(replace(trial, point=bad))
+    good: Point = {"face.long_side": 640}
+    bad: Point = {"face.long_side": 48}
+    verbs.try_point("low_bibs", "sees every face", good)
+    race, trial = Race(ledger, Replay.open(ledger.experiment)), ledger.trial(0)
+    glance = race.glance(replace(trial, point=bad))
     assert glance is not None
     assert (glance.best, glance.photos, glance.value, glance.best_value) == (0, 7, 0.0, 1.0)
     assert glance.certainty == pytest.approx(1 - 1 / 128)
-    assert pruner.glance(replace(trial, point=good)) is None
-    run_id = pruner.log(replace(trial, point=bad), glance)
+    assert race.glance(replace(trial, point=good)) is None
+    assert race.glance(replace(trial, point=bad)) is None, "what is known costs nothing, and is not raced"
+    run_id = log_pruned(ledger.experiment, replace(trial, point=bad), glance)
     (logged,) = [item for item in runs_of(desk) if item.run_id == run_id]
     assert logged.study == "low_bibs"
     assert logged.metrics == {"prefix/link_f1": 0.0, "prefix/photos": 7.0}
     verbs.run("low_bibs")
-    assert [item.state for item in ledger.trials()] == [State.COMPLETE, State.PRUNED]
+    trials = ledger.trials()
+    assert [item.state for item in trials] == [State.COMPLETE, State.COMPLETE, State.PRUNED]
+    assert "0.0000 on the first 7 photos, where trial 0 has 1.0000" in trials[2].reason
+    assert trials[2].values == (0.0,), "the sampler is told what was seen"
 
 
-def test_photos_are_looked_at_in_an_order_that_the_seed_decides(race: Path, write_experiment: WriteExperiment) -> None:
+def test_groups_are_looked_at_in_an_order_that_the_seed_decides(race: Path, write_experiment: WriteExperiment) -> None:
     write_experiment()
     photos = trial_spec(verbs.open_study("low_bibs", begun=False).experiment, {}).photos.references.photos
     assert in_order(photos, 0) == in_order(tuple(reversed(photos)), 0)
     assert in_order(photos, 0) != in_order(photos, 1)
-    assert [checkpoints(count) for count in (8, 16, 40, 100)] == [[], [8], [10, 20], [25, 50]]
+    tied = [replace(photo, group=f"burst {place // 2}") for place, photo in enumerate(photos)]
+    assert sorted(map(len, in_order(tied, 0))) == [2, 2, 2, 2], "photos that belong together stay together"
+    many = [[replace(photos[0], sha256=f"{place:064d}")] for place in range(100)]
+    counts = [[len(rung) for rung in rungs(many[:count])] for count in (8, 16, 40, 100)]
+    assert counts == [[], [8], [8, 10, 20], [13, 25, 50]]
 
 
 @pytest.mark.parametrize(
