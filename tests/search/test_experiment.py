@@ -60,7 +60,7 @@ def test_an_experiment_that_ships_is_found_by_name_and_keeps_its_study_in_the_us
     assert study_folder(Path("else/mine.yaml"), made) == Path("else/link_geometry")
     # A name that nobody has is looked for where one's own would be, and the error says what there is.
     with pytest.raises(
-        ConfigError, match=r"experiments/nope.yaml: .*by name: bib_reading, face_detection, identity, link_geom"
+        ConfigError, match=r"experiments/nope.yaml: .*by name: bib_reading, face_detection, fastest, identity, link_geom"
     ):
         read_experiment(experiment_path("nope"))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from optuna.trial import FrozenTrial
 
 from harness.base.errors import ConfigError, HarnessError
+from harness.report.study_page import ShownTrial, StudyPage
 from harness.scoring import Interval
 from harness.scoring.uncertainty import one_sided
 from harness.search.base import read_base
@@ -248,7 +252,8 @@ class TestCertainty:
         assert refused.bounds == {"number/f1": pytest.approx(0.6632, abs=1e-4)}
         assert kept.violations["number/f1"] < 0
         plain = make_outcome(self.limited(at_least=0.8), "", metrics, {}, None)
-        assert (plain.violations["number/f1"], len(plain.bounds)) == (pytest.approx(-0.1), 0)
+        assert plain.violations["number/f1"] == pytest.approx(-0.1)
+        assert not plain.bounds
         at_most = self.limited(at_most=0.95, certainty=0.9)
         assert make_outcome(at_most, "", metrics, {"number/f1": few}, None).violations["number/f1"] > 0
 
@@ -268,7 +273,7 @@ class TestCertainty:
             3, State.COMPLETE, {}, (0.5,), {"number/f1": 0.9}, bounds={"number/f1": 0.6632}, feasible=False
         )
         assert broken(made, trial) == [
-            "number/f1 0.9000, with 90% certainty at least 0.6632: too low for 0.8",
+            "number/f1 0.9000, with 90 % certainty at least 0.6632: too low for 0.8",
         ]
         table = trial_table(made, [trial])
         assert (table["number/f1"], table["number/f1 bound"], table["feasible"]) == ([0.9], [0.6632], [False])
@@ -286,3 +291,32 @@ def test_a_certainty_of_seconds_is_refused() -> None:
     made = experiment(constraints={"runtime/pipeline_seconds": {"at_most": 3, "certainty": 0.9}})
     with pytest.raises(ConfigError, match="a time has no interval"):
         check_experiment(made)
+
+
+def test_the_page_of_a_study_escapes_everything_and_needs_nothing_else() -> None:
+    """Names, hypotheses and values come from people and agents."""
+    evil = "<script>alert(1)</script>"
+    trials = [
+        ShownTrial(0, "complete", 0.5, {"link.max_drop": 1.6, "face": evil}),
+        ShownTrial(1, "infeasible", 0.9, {"link.max_drop": 2.5, "face": "yunet"}),
+        ShownTrial(2, "pruned", 0.1, {"link.max_drop": 2.0, "face": "yunet"}),
+        ShownTrial(3, "failed", None, {"link.max_drop": 3.0, "face": "yunet"}),
+    ]
+    texts: tuple[Any, ...] = (evil, evil, evil, evil, 1, 0.4, False, evil, [evil], trials, ["link.max_drop", "face"])
+    learned = [replace(trials[0], told=[evil] * 6)]
+    more: tuple[Any, ...] = ({evil: {evil: 0.7}}, 0, [(evil, evil, evil)], learned, [evil] * 6, [evil], evil)
+    page = StudyPage(*(*texts, *more))
+    html = page.html()
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") > 15
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', html.replace("xlink:href", "href"))
+    assert "default-src 'none'" in html
+    assert html.count("<svg") == 3, "the history and a plot for each parameter"
+    assert "given up early, on some photos" in html
+    assert "breaks a constraint" in html
+
+
+def test_thousands_of_trials_make_no_heavy_page() -> None:
+    trials = [ShownTrial(n, "complete", math.sin(n), {"link.max_drop": n / 100}) for n in range(5000)]
+    plain: tuple[Any, ...] = ("s", "", "", "link/f1", 1, 0.4, True, "", [], trials, ["link.max_drop"], {}, 9, [])
+    assert len(StudyPage(*(*plain, [], [], [], "")).html()) < 1_000_000

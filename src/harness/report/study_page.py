@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from harness.report.canvas import FAINT, INK, WIDTH, draw
+from harness.report.canvas import FAINT, INK, draw
 from harness.report.html import render
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ _KINDS = {
     "pruned": ("v", "#8a9099", "given up early, on some photos"),
 }
 _BASE, _BEST = "#009e73", "#cc79a7"
+#: Of the history, in inches: small enough to be read on a phone.
+_SIZE = (6.6, 3.6)
 #: More marks than this are drawn as one picture: each by itself would make the page heavy.
 _MOST_MARKS = 1500
 #: A value of a parameter that is longer than this is cut in its plot.
@@ -68,7 +70,7 @@ class StudyPage:
     def html(self) -> str:
         """The page."""
         drawn = [trial for trial in self.trials if trial.kind in _KINDS and trial.value is not None]
-        history = draw("history", "Trials in the order in which they were made", (WIDTH, 4.2), self._history(drawn))
+        history = draw("history", "Trials in the order in which they were made", _SIZE, self._history(drawn))
         slices = [
             (key, Markup(draw("slice", f"Trials by parameter {place}", (3.4, 2.5), self._slice(drawn, key)).svg))
             for place, key in enumerate(self.parameters, start=1)

@@ -73,7 +73,7 @@ class Limit(_Part):
         wanted = self.at_least if side == "at least" else self.at_most
         if self.certainty is None:
             return f", expected {side} {wanted:g}"
-        return f", with {self.certainty:.0%} certainty {side} {held:.4f}: too {bound} for {wanted:g}"
+        return f", with {100 * self.certainty:g} % certainty {side} {held:.4f}: too {bound} for {wanted:g}"
 
     def violation(self, value: float) -> float:
         """By how much a value breaks the limit; at most 0 where it keeps to it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.base.errors import ConfigError
-from harness.runs.tags import BASELINE_MARK, BASELINE_TAG, GRADING_TAG, STUDY_TAG
+from harness.runs.tags import BASELINE_MARK, BASELINE_TAG, GRADING_TAG, STUDY_TABLE_TAG, STUDY_TAG
 from harness.tracking.alive import end_dead
 from harness.tracking.entries import RunEntry, entry_of
 from harness.tracking.reading import Query
@@ -60,7 +60,7 @@ def list_running(store: OpenStore, study: str) -> list[RunEntry]:
 
 def list_sweeps(store: OpenStore) -> list[RunEntry]:
     """The overview of every sweep, newest first."""
-    return _entries(store, Query(store.sweeps_experiment, lacking=_NO_GRADES, metrics=False))
+    return _entries(store, Query(store.sweeps_experiment, lacking=(*_NO_GRADES, STUDY_TABLE_TAG), metrics=False))
 
 
 def newest_run(store: OpenStore, status: str = "") -> RunEntry | None:
