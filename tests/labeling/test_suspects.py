@@ -9,7 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from harness.labeling.suspicions import Suspicions
+from harness.references.flags import Flag, add_flag, labels_digest
 from harness.references.labels import save_bibs, view
+from harness.references.sets import labels_of
 from harness.references.store import LabelStore
 from harness.tracking.store import LocalStore
 from harness.types import BibScope
@@ -75,3 +77,20 @@ def test_only_photos_that_have_changed_are_looked_at_again(root: Path, photo: st
     after = suspicions.among(store.contents())
     assert sorted(after) == others
     assert all(after[each] is before[each] for each in others)
+
+
+def test_a_doubt_of_an_agent_is_in_the_queue_until_the_labels_are_changed(
+    client: TestClient, root: Path, photo: str
+) -> None:
+    put(client, photo, "bibs", bibs(BIB))
+    labels = labels_of(LabelStore(root).contents(), photo)
+    told = {"photo": photo, "kind": "bib", "number": BIB["number"], "why": "it reads 471", "by": "agent a"}
+    flag = Flag.model_validate({**told, "study": "s", "at": "2026-01-01", "labels": labels_digest(labels)})
+    assert add_flag(root, flag)
+    (suspect,) = read(client, photo)["suspects"]
+    assert suspect["reason"] == "doubted by agent a: it reads 471"
+    assert (suspect["runs"], suspect["witnesses"], suspect["w"]) == (0, 0, 1.0)
+    listed = client.get("/api/photos?dimension=bibs&show=suspects").json()["photos"]
+    assert [each["sha256"] for each in listed] == [photo]
+    put(client, photo, "bibs", bibs(BIB | {"number": "471"}, origins=[0]))
+    assert read(client, photo)["suspects"] == []

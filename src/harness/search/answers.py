@@ -18,6 +18,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
 
 from harness.base.errors import BudgetError, ConfigError, ConflictError, HarnessError, NotBegunError
+from harness.base.texts import one_line
 from harness.search.experiment import FOLDER
 from harness.search.jobs import ENDED, Job, Jobs, State
 from harness.search.lane import ensure_lane
@@ -95,7 +96,7 @@ def jobs_of(study: str) -> Jobs:
 def caller(context: Context[Any, Any]) -> str:
     """Who asks: the name that the client gives itself. Jobs are told apart by it; it is no proof of anything."""
     params = context.request_context.session.client_params
-    return f"agent {params.client_info.name}" if params else "agent"
+    return f"agent {one_line(params.client_info.name)[:60]}" if params else "agent"
 
 
 async def settled(context: Context[Any, Any], job: Job, tell_failed: bool = False) -> CallToolResult:

@@ -18,6 +18,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -117,7 +118,7 @@ class Job:
         """Replace what is known of it; only who holds its lock does."""
         replace_file(self.folder / _STATE, state.model_dump_json().encode())
 
-    def held(self) -> Any:
+    def held(self) -> AbstractContextManager[None]:
         """The lock of whoever works on it."""
         return file_lock(self.folder / _LOCK)
 

@@ -60,6 +60,9 @@ def check_words(experiment: Experiment) -> None:
             raise ConfigError(f"base: {override}: not for a search to set")
         _check_word("base", override)
     for key, parameter in experiment.space.items():
+        if "_target_" in key:
+            told = f"choose a backend by its name, as in {key.split('.')[0]}=NAME"
+            raise ConfigError(f"space.{key}: not searchable: {told}")
         _check_word("space", key)
         for value in (*(parameter.choices or ()), *(each for some in parameter.when.values() for each in some)):
             _check_word(f"space.{key}", str(value))
@@ -221,8 +224,6 @@ def _check_key(base: Any, key: str, parameter: Parameter) -> None:
     if root not in GROUPS:
         value_at(base, key)  # raises, with what exists, where there is no such key
         raise ConfigError(f"space.{key}: not searchable: {REFUSED.get(root, 'it is no part of the pipeline')}")
-    if "_target_" in rest:
-        raise ConfigError(f"space.{key}: not searchable: choose a backend by its name, as in {root}=NAME")
     if not rest and parameter.choices is None:
         raise ConfigError(f"space.{key}: a group has choices, not a range")
 

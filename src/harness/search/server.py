@@ -9,8 +9,6 @@ two seconds: what takes longer is a job (`jobs`). Every refusal says what to do 
 from __future__ import annotations
 
 import functools
-import json
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,15 +20,13 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from harness.base.comments import meanings_of
-from harness.base.errors import BudgetError, ConfigError, ConflictError, HarnessError
-from harness.search import inspection, verbs
+from harness.base.errors import ConfigError, ConflictError, HarnessError
+from harness.search import guide, inspection, readable, verbs
 from harness.search.answers import JobView, advised, caller, jobs_of, settled
-from harness.search.experiment import FOLDER, Experiment, read_experiment
+from harness.search.experiment import FOLDER
 from harness.search.jobs import Job
-from harness.search.searchable import GROUPS, check_words
 from harness.search.space import Value
-from harness.search.views import BudgetView, SpaceView, View
+from harness.search.views import BudgetView, SpaceView
 from harness.search.work import KINDS
 
 P = ParamSpec("P")
@@ -48,35 +44,10 @@ Asked = Context[Any, Any]
 #: What every tool returns whose work is a job.
 Answer = Annotated[CallToolResult, JobView]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 _MOST_WORKERS = 4
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-
-INSTRUCTIONS = """\
-Bounded search for pipeline parameters. Start with list_studies, describe_space and begin_study, which evaluates the
-base. Every call answers within two seconds; what takes longer is a job, with `status` and `job`: call job_status until
-its status is done, then read `result`. Read list_failures before you form a hypothesis; what_if and smallest_change try
-values on one photo at no cost. Try points with run_trial, each with a hypothesis, or let the sampler work with
-start_search. The budget is shared, enforced and not yours to raise. End with propose_preset where leaderboard has found
-something; a person confirms it on the holdout, which cannot be read here."""
-
-
-class StudyView(View):
-    """An experiment that an agent may work on; `problem` says why not, where it may not."""
-
-    study: str
-    description: str = ""
-    objectives: dict[str, str] = Field(default_factory=dict)
-    budget: BudgetView | None = None
-    problem: str = ""
-
-
-class Studies(View):
-    """All of them."""
-
-    studies: list[StudyView]
 
 
 def told(tool: Callable[P, Awaitable[Any]]) -> Callable[P, Awaitable[Any]]:
@@ -92,20 +63,8 @@ def told(tool: Callable[P, Awaitable[Any]]) -> Callable[P, Awaitable[Any]]:
     return call
 
 
-def named(study: str) -> Experiment:
-    """The experiment of a name in `experiments/`, by its text alone; everything else is refused."""
-    there = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-    if not _NAME.fullmatch(study) or study not in there:
-        raise ConfigError(f"{study[:80]!r}: expected the name of an experiment: {', '.join(there) or 'there is none'}")
-    experiment = read_experiment(FOLDER / f"{study}.yaml")
-    if experiment.study != study:
-        raise ConfigError(f"{study}: its file calls the study {experiment.study}; a person has to rename one of them")
-    check_words(experiment)
-    return experiment
-
-
 def _submitted(study: str, kind: str, by: str, key: str, arguments: dict[str, Any]) -> Job:
-    named(study)
+    readable.named(study)
     chosen = KINDS[kind]
     return jobs_of(study).add(study, kind, chosen.lane, arguments, by, key, chosen.lasting)
 
@@ -116,57 +75,28 @@ async def _job(context: Asked, study: str, kind: str, key: str = "", /, **argume
     return await settled(context, job)
 
 
-async def list_studies() -> Studies:
+async def list_studies() -> readable.Studies:
     """The experiments that there are, what each is after, and what is left of its budget."""
-    return await run_sync(_studies)
-
-
-def _studies() -> Studies:
-    return Studies(studies=[_study(path.stem) for path in sorted(FOLDER.glob("*.yaml"))])
-
-
-def _study(name: str) -> StudyView:
-    try:
-        experiment = named(name)
-        budget = verbs.status(name)
-    except HarnessError as error:
-        return StudyView(study=name, problem=str(error))
-    objectives = {metric: str(direction) for metric, direction in experiment.objectives.items()}
-    return StudyView(study=name, description=experiment.description, objectives=objectives, budget=budget)
+    return await run_sync(readable.studies)
 
 
 async def describe_space(study: Study) -> SpaceView:
     """What a search may vary and what it is after: parameters with their meaning, ranges and base values, objectives,
     constraints, budget. Nothing else can be set."""
-    return await run_sync(_described, study)
-
-
-def _described(study: str) -> SpaceView:
-    named(study)
-    return verbs.describe(study)
+    return await run_sync(readable.described, study)
 
 
 async def budget_status(study: Study) -> BudgetView:
     """What is left of the budget, and why no trial may be begun where none may."""
-    return await run_sync(_status, study)
-
-
-def _status(study: str) -> BudgetView:
-    named(study)
-    return verbs.status(study)
+    return await run_sync(readable.spending, study)
 
 
 async def job_status(
     context: Asked, study: Study, job: Annotated[str, Field(description="as in `job` of an answer")]
 ) -> Answer:
     """How far a job is, what is known already and, once it is done, its result with its pictures."""
-    found = await run_sync(_found, study, job)
+    found = await run_sync(readable.job_of, study, job)
     return await settled(context, found, tell_failed=True)
-
-
-def _found(study: str, job: str) -> Job:
-    named(study)
-    return jobs_of(study).get(job)
 
 
 async def get_baseline(context: Asked, study: Study) -> Answer:
@@ -251,13 +181,11 @@ async def start_search(
     """Let the sampler work until the budget of the study is spent, or for so many trials. cancel_job stops it."""
     if trials is not None and workers > 1:
         raise ConfigError("give either trials, or more than one worker: several do not stop at the same trial")
-    await run_sync(_refuse_closed, study)
     return await _job(context, study, "start_search", key, trials=trials, workers=workers)
 
 
 async def ask(context: Asked, study: Study, key: Key = "") -> Answer:
     """The sampler's next point. It is yours, and counts, until run_trial runs it or give_back_trial gives it back."""
-    await run_sync(_refuse_closed, study)
     return await _job(context, study, "ask", key)
 
 
@@ -270,14 +198,8 @@ async def run_trial(
     key: Key = "",
 ) -> Answer:
     """Evaluate one point on the photos of the search. A point that was tried before is answered at no cost."""
-    await run_sync(lambda: verbs.check_try(named(study), hypothesis, params, trial))
+    await run_sync(lambda: verbs.check_try(readable.named(study), hypothesis, params, trial))
     return await _job(context, study, "run_trial", key, hypothesis=hypothesis, params=params, trial=trial)
-
-
-def _refuse_closed(study: str) -> None:
-    """Raise BudgetError where a study takes no more trials."""
-    if closed := _status(study).closed_because:
-        raise BudgetError(f"study {study}: {closed}")
 
 
 async def give_back_trial(
@@ -288,8 +210,8 @@ async def give_back_trial(
 
 
 def _given_back(study: str, trial: int) -> BudgetView:
-    named(study)
-    return verbs.cancel(study, trial)
+    readable.named(study)
+    return verbs.cancel(study, trial, asked_by="agent")
 
 
 async def cancel_job(
@@ -297,7 +219,7 @@ async def cancel_job(
 ) -> Answer:
     """Stop a job of your own. A trial that it has begun counts as failed. The study goes on: only a person cancels
     it."""
-    found = await run_sync(_found, study, job)
+    found = await run_sync(readable.job_of, study, job)
     if found.request.by != caller(context):
         raise ConflictError(f"job {job} was begun by {found.request.by}: only its own caller may stop it")
     await run_sync(found.wish_cancelled)
@@ -381,66 +303,16 @@ ACTORS: tuple[Tool, ...] = (
 )
 
 
-def _resources(server: MCPServer) -> None:
-    """What can be read without a tool: the studies, their budgets before they begin, and what parameters mean."""
-
-    @server.resource("harness://studies", mime_type="application/json")
-    def studies() -> str:
-        """The experiments that there are, each with its objectives and its budget, begun or not."""
-        return _studies().model_dump_json()
-
-    @server.resource("harness://studies/{study}", mime_type="application/json")
-    def study_space(study: str) -> str:
-        """What one experiment varies, what it is after and what it may spend."""
-        return _described(study).model_dump_json()
-
-    @server.resource("harness://studies/{study}/jobs", mime_type="application/json")
-    def study_jobs(study: str) -> str:
-        """The jobs of a study, oldest first, without their results."""
-        named(study)
-        shown = [JobView.of(job, job.state().model_copy(update={"result": None})) for job in jobs_of(study).all()]
-        return json.dumps([view.model_dump(mode="json") for view in shown])
-
-    @server.resource("harness://parameters", mime_type="application/json")
-    def parameters() -> str:
-        """What the keys of the pipeline mean, by the comments of the config files: group, choice, key."""
-        found = {
-            group: {choice: {"about": each.about, "keys": each.keys} for choice, each in meanings_of(group).items()}
-            for group in GROUPS
-        }
-        return json.dumps(found)
-
-
-def _prompts(server: MCPServer) -> None:
-    @server.prompt(title="Search by reading failures")
-    def start(study: str) -> str:
-        """A way to begin: read where the base fails, form hypotheses, try them one by one."""
-        experiment = named(study)
-        goals = ", ".join(f"{direction} {metric}" for metric, direction in experiment.objectives.items())
-        return _START.format(study=study, goals=goals, budget=_status(study).trials_left)
-
-
-_START = """\
-Improve the pipeline in the study {study}: {goals}. There are {budget} trials left.
-1. describe_space, then begin_study; poll job_status until it is done.
-2. list_failures, page by page. Look at the close-ups. Group the failures by their cause.
-3. For a cause that several photos share, ask smallest_change or what_if on two or three of them.
-4. State a hypothesis, run_trial, then compare_trials: which photos were mended, which were broken?
-5. leaderboard says what is left of the gain once it is counted in how many trials there were. Stop when nothing is.
-6. flag_label where a label looks wrong. It changes no score.
-7. propose_preset where the standing allows it; otherwise say that nothing was found."""
-
-
 def make_server() -> MCPServer:
     """The server with all its tools."""
     server: MCPServer = MCPServer(
-        "harness", title="Bounded parameter search", instructions=INSTRUCTIONS, log_level="WARNING"
+        "harness", title="Bounded parameter search", instructions=guide.INSTRUCTIONS, log_level="WARNING"
     )
     for tools, hints in ((READERS, READS), (ACTORS, ADDS)):
         for tool in tools:
             server.add_tool(told(tool), annotations=hints)
-    _resources(server)
-    _prompts(server)
+    guide.add_resources(server)
+    guide.add_prompts(server)
     return server
 
 
@@ -448,8 +320,8 @@ def serve() -> None:
     """Serve on standard input and output until the client goes away. What jobs print goes to their lane's log."""
     if not FOLDER.is_dir():
         raise ConfigError(f"no {FOLDER}/ in {Path.cwd()}; start the server where the experiment files are")
-    _studies()  # the first look at experiments takes longest, and no call is to wait for it
+    readable.studies()  # the first look at experiments takes longest, and no call is to wait for it
     for path in FOLDER.glob("*.yaml"):
         with suppress(HarnessError):  # whoever asks for it is told
-            _described(path.stem)
+            readable.described(path.stem)
     make_server().run("stdio")

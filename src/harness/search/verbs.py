@@ -7,7 +7,7 @@ the folder of the study's name beside the file, or in `experiments/` for one tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,11 @@ def open_study(study: str, *, begun: bool = True) -> Ledger:
     return Ledger.open(experiment, folder, create=not begun)
 
 
-def describe(study: str) -> SpaceView:
+def describe(study: str, budget: BudgetView | None = None) -> SpaceView:
     """What an experiment varies, what it is after and what is left of its budget. The file is read, not trusted: no
     code that it names is imported. Whether its values are accepted is checked when the study begins."""
     experiment = read_experiment(experiment_path(study))
-    return SpaceView.of(experiment, described_values(experiment), status(study))
+    return SpaceView.of(experiment, described_values(experiment), budget or status(study))
 
 
 def begin(study: str) -> Ledger:
@@ -110,11 +110,11 @@ def prepare(study: str, trials: int | None = None, minutes: float | None = None,
     return ledger
 
 
-def status(study: str) -> BudgetView:
-    """What a study has spent, or may spend where nobody has begun it."""
+def status(study: str, opened: Callable[[str], Ledger] | None = None) -> BudgetView:
+    """What a study has spent, or may spend where nobody has begun it. Whoever asks often has it `opened` once."""
     experiment = read_experiment(experiment_path(study))
     try:
-        return _budget(open_study(study))
+        return _budget((opened or open_study)(study))
     except NotBegunError:
         return BudgetView.of(experiment.study, Spending(experiment.budget, 0, 0, 0.0), None, begun=False)
 
@@ -174,10 +174,15 @@ def try_point(
         return _shown(ledger, conclude(ledger, claimed, lambda record: run_trial(ledger.experiment, record)))
 
 
-def cancel(study: str, trial: int | None = None) -> BudgetView:
-    """Give back a trial that was asked for; or without one, stop the search, which finishes what it has begun."""
+def cancel(study: str, trial: int | None = None, asked_by: str = "") -> BudgetView:
+    """Give back a trial that was asked for; or without one, stop the search, which finishes what it has begun. With
+    `asked_by`, only a trial that these have asked for."""
     ledger = open_study(study)
     if trial is not None:
+        if asked_by and (found := ledger.trial(trial).proposed_by) != asked_by:
+            raise ConflictError(
+                f"trial {trial} is not one that an {asked_by} has asked for: it is of {found or 'a person'}"
+            )
         ledger.give_back(trial, "cancelled")
     else:
         ledger.note("cancelled", True)

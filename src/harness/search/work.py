@@ -67,8 +67,12 @@ def _begin(job: Job, _: Progress) -> Result:
     return {"base": values, "photos": base.photos, "data": base.data, "budget": _plain(verbs.status(job.request.study))}
 
 
-def _ask(job: Job, _: Progress) -> Result:
-    verbs.begin(job.request.study)
+def _ask(job: Job, progress: Progress) -> Result:
+    ledger = verbs.begin(job.request.study)
+    if progress.state.attempts > 1:  # the process before this one may have asked, and died before it could say so
+        for trial in ledger.trials():
+            if (trial.state, trial.proposed_by) == (State.ASKED, "agent") and trial.started >= job.request.created:
+                return _plain(TrialView.of(ledger.experiment, trial))
     return _plain(verbs.ask(job.request.study, proposed_by="agent"))
 
 
@@ -85,7 +89,7 @@ def _try(job: Job, _: Progress) -> Result:
 def _search(job: Job, progress: Progress) -> Result:
     """Let the sampler work until the budget is spent, or as many trials were made as were asked for."""
     ledger = verbs.begin(job.request.study)
-    if closed := ledger.closed():
+    if (closed := ledger.closed()) and progress.state.attempts == 1:  # one that was left is finished, though
         raise BudgetError(f"study {ledger.experiment.study}: {closed}")
     most, workers = job.request.arguments["trials"], job.request.arguments["workers"]
     left = ledger.spending().trials_left
