@@ -20,6 +20,7 @@ import pytest
 from harness.candidates import inside
 from harness.candidates.rules import JudgeRules
 from harness.candidates.sandbox import MOST_LOG, Ended, NoSandboxError, run_candidate
+from harness.candidates.watching import end_descendants
 from harness.candidates.world import Candidate, covered, outer_id
 
 pytestmark = pytest.mark.slow
@@ -381,6 +382,27 @@ class TestLimits:
         while left_behind(box) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not left_behind(box)
+
+
+@pytest.mark.parametrize("root", [0, 1, -1])
+def test_what_all_processes_come_from_is_never_ended(root: int) -> None:
+    with pytest.raises(ValueError, match="all processes of the machine"):
+        end_descendants(root)
+
+
+def test_a_limit_that_is_reached_before_the_first_process_is_known(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bystander = subprocess.Popen(["sleep", "300"])
+    slow = box / "slow.py"
+    slow.write_text("import time; time.sleep(300)")
+    monkeypatch.setattr(inside, "__file__", str(slow))
+    monkeypatch.setattr("harness.candidates.sandbox.PATIENCE", 1.0)
+    try:
+        ended = run(box, "pass", RULES.model_copy(update={"seconds": 0.3}))
+        assert "longer than 0.3" in ended.limit
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
 
 
 def test_a_system_without_namespaces_is_told(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ HOSTILE: dict[str, tuple[Callable[[list[Line]], bytes], str]] = {
         "predictions",
     ),
     "no text": (lambda _: b"\xff\xfe\x00\x01", "UTF-16"),
-    "nothing": (lambda _: b"", "incomplete"),
+    "nothing": (lambda _: b"", "no predictions"),
     "a list": (lambda _: b"[]", "predictions"),
     "another format": (
         lambda _: b'[{"image_id": 1, "category_id": 1, "bbox": [0, 0, 1, 1], "score": 1}]',

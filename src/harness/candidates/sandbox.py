@@ -85,7 +85,7 @@ class _Run:
             assert process.stdin is not None
             with suppress(BrokenPipeError), process.stdin:
                 process.stdin.write(json.dumps({**plan, "report": telling, "log": logging}).encode())
-            self._read({report: self._keep_report, log: self._keep_log}, started)
+            self._read(process.pid, {report: self._keep_report, log: self._keep_log}, started)
         finally:
             self._end(process.pid)
             os.close(report)
@@ -93,7 +93,7 @@ class _Run:
             _, process.returncode, cost = os.wait4(process.pid, 0)
         return self._ended(time.monotonic() - started, cost.ru_utime + cost.ru_stime)
 
-    def _read(self, pipes: dict[int, Callable[[bytes], None]], started: float) -> None:
+    def _read(self, root: int, pipes: dict[int, Callable[[bytes], None]], started: float) -> None:
         """Until both pipes are closed, which is when the last process has ended, or a limit is reached."""
         with selectors.DefaultSelector() as ready:
             for pipe, keep in pipes.items():
@@ -109,9 +109,9 @@ class _Run:
                 if time.monotonic() - looked < _POLL:
                     continue
                 looked = time.monotonic()
-                if not self._limit and (reached := self._reached(looked - started)):
+                if not self._limit and (reached := self._reached(root, looked - started)):
                     self._limit, deadline = reached, looked + PATIENCE
-                    end_descendants(self._first)  # the first process counts what they cost, and tells the rest
+                    end_descendants(root, self._first)  # the first one counts what they cost, and tells the rest
                 elif self._limit and looked > deadline:
                     return
 
@@ -123,9 +123,9 @@ class _Run:
         if len(self._report) > self._rules.output + (1 << 16):
             raise HarnessError("the sandbox told more than it can have to tell")
 
-    def _reached(self, seconds: float) -> str:
+    def _reached(self, root: int, seconds: float) -> str:
         """The limit that the candidate is over, if any."""
-        rules, now = self._rules, self._usage()
+        rules, now = self._rules, self._usage(root)
         self._peak = max(self._peak, now.memory)
         if seconds > rules.seconds:
             return f"it took longer than {rules.seconds:g} seconds"
@@ -137,9 +137,9 @@ class _Run:
             return "the machine ran out of memory while it ran"
         return ""
 
-    def _usage(self) -> Usage:
-        first = self._first
-        return usage(family(first)[1:], self._rules.memory) if first else Usage(0, 0)
+    def _usage(self, root: int) -> Usage:
+        own = (root, self._first)
+        return usage([one for one in family(root) if one not in own], self._rules.memory)
 
     @property
     def _first(self) -> int:
@@ -148,11 +148,11 @@ class _Run:
         return int(lines[0].get("init", 0)) if lines else 0
 
     def _end(self, root: int) -> None:
-        """Nothing of the candidate lives on. When the first process of a sandbox ends, the kernel ends all others."""
-        if self._first and _is_running(root):
-            with suppress(ProcessLookupError):
-                os.kill(self._first, signal.SIGKILL)
-        if not end_descendants(root):
+        """Nothing of the candidate lives on, and neither does what waits for it. When the first process of a sandbox
+        ends, the kernel ends all others."""
+        ended = end_descendants(root)
+        os.kill(root, signal.SIGKILL)  # it may have ended, and is not collected yet
+        if not ended:
             raise HarnessError(f"processes of the candidate live on after {PATIENCE:g} s; look for children of {root}")
 
     def _lines(self) -> list[dict[str, Any]]:
@@ -184,13 +184,6 @@ class _Run:
 
 def _exit_words(code: int) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
-def _is_running(process: int) -> bool:
-    """Whether a child of ours has not ended yet; one that has is left for `wait4`, which tells what it has cost."""
-    with suppress(ChildProcessError):
-        return os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
-    return False
 
 
 def _left() -> int:

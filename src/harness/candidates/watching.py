@@ -27,6 +27,8 @@ class Usage:
 def family(root: int) -> list[int]:
     """The processes that have come from one, itself included. Those whose parent has ended belong to process 1 of their
     sandbox, which is one of them."""
+    if root <= 1:
+        raise ValueError(f"process {root}: all processes of the machine come from it; expected one of ours")
     children: dict[int, list[int]] = {}
     for entry in _PROC.iterdir():
         if entry.name.isdigit() and (parent := _parent(int(entry.name))) is not None:
@@ -48,10 +50,11 @@ def usage(processes: Iterable[int], most: int) -> Usage:
     return Usage(len(alive), memory)
 
 
-def end_descendants(root: int) -> bool:
-    """Kill all that came from a process until nothing of it is left; says whether that was so in the end."""
+def end_descendants(root: int, spared: int = 0) -> bool:
+    """Kill all that came from a process, but for one that is spared, until nothing of it is left; says whether that was
+    so in the end. The root is a child of ours that nobody has collected, so that its number stands for no other."""
     end = time.monotonic() + PATIENCE
-    while alive := [one for one in family(root)[1:] if _lives(one)]:
+    while alive := [one for one in family(root)[1:] if one != spared and _lives(one)]:
         for process in alive:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
