@@ -11,7 +11,7 @@ theirs, and other faces are left alone. In the end the labels are read from disk
 
 `--names`: `anonymous` presses B for somebody new, `typed` types the folder's name, `listed` does so with all names
 known from the start, as from a start list, so that a few letters find one. Naming every picture singly takes the
-characters of each name and Enter.
+characters of each name and Enter; on the faces page also A and Enter before it, and D after it.
 """
 
 from __future__ import annotations
@@ -237,6 +237,7 @@ def _result(store: LabelStore, worker: Labeller) -> dict[str, Any]:
         "actions a picture": round(hands.total / pictures, 3),
         "naming each picture singly": singly,
         "share of that": round(hands.total / singly, 3),
+        "share of the faces page": round(hands.total / (singly + 3 * pictures), 3),
     }
 
 
