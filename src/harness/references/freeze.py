@@ -92,8 +92,8 @@ def freeze(
     verify_pictures(inside)
     files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
     more = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), **RULES}
-    if (report := audit_report(contents, store.audit(), chosen.keys())) is not None:
-        more["audit"] = asdict(report)
+    report = audit_report(contents, store.audit(), chosen.keys())
+    more["audit"] = asdict(report) if report else None
     manifest = _manifest(name, description, inside, chosen.values(), files, more)
     described = orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
     try:

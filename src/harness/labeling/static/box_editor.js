@@ -14,6 +14,7 @@ import { find } from "./parts/dom.js";
 import { Session } from "./parts/session.js";
 import { Shapes } from "./parts/shapes.js";
 import { Shell } from "./parts/shell.js";
+import { fingerMode } from "./parts/small.js";
 import { Stage } from "./parts/stage.js";
 import { onControl } from "./parts/view_keys.js";
 
@@ -46,6 +47,7 @@ export class BoxEditor {
     this.drawing = new Drawing(this.stage, this.shapes, this.#target());
     this.form = new BoxForm(config, this.#actions());
     this.shell.keys(boxCommands(this));
+    fingerMode(this.stage);
     this.session.start();
     this.stage.root.focus({ preventScroll: true });
   }
