@@ -1,4 +1,4 @@
-"""Person by person: a whole photo in one pass, by keyboard alone and by mouse; two labellers; small screens; lost keys."""
+"""Person by person, by keyboard alone and by mouse; two labellers; a blind audit; small screens; keys in a hurry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from bench.soak.keys import soak_keys
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from harness.references.audits import draw_audit
 from harness.references.labels import view
@@ -165,13 +165,9 @@ def test_nothing_is_out_of_reach_in_a_small_or_zoomed_window(
     page.close()
 
 
-def touch(page: Page, kind: str, *points: tuple[float, float]) -> None:
-    session = page.context.new_cdp_session(page)
-    session.send(
-        "Input.dispatchTouchEvent",
-        {"type": kind, "touchPoints": [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(points)]},
-    )
-    session.detach()
+def touch(session: CDPSession, kind: str, *points: tuple[float, float]) -> None:
+    fingers = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(points)]
+    session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
 
 
 def test_a_tablet_draws_with_one_finger_moves_by_choice_and_pinches_with_two(
@@ -179,26 +175,27 @@ def test_a_tablet_draws_with_one_finger_moves_by_choice_and_pinches_with_two(
 ) -> None:
     context = browser.new_context(viewport={"width": 1024, "height": 768}, has_touch=True)
     page = context.new_page()
+    session = context.new_cdp_session(page)
     nobody = ghost_server.photos()[1]
     open_editor(page, ghost_server, f"/labels/{nobody}")
     at = in_window(page, {"x": 0.2, "y": 0.2, "w": 0.3, "h": 0.3})
     start, end = (at["left"], at["top"]), (at["right"], at["bottom"])
-    touch(page, "touchStart", start)
-    touch(page, "touchMove", end)
-    touch(page, "touchEnd")
+    touch(session, "touchStart", start)
+    touch(session, "touchMove", end)
+    touch(session, "touchEnd")
     expect(page.locator("#boxes .box")).to_have_count(1)
     before = page.locator("#zoom").inner_text()
     x, y = start
-    touch(page, "touchStart", (x, y), (x + 60, y))
-    touch(page, "touchMove", (x - 40, y), (x + 160, y))
-    touch(page, "touchEnd")
+    touch(session, "touchStart", (x, y), (x + 60, y))
+    touch(session, "touchMove", (x - 40, y), (x + 160, y))
+    touch(session, "touchEnd")
     expect(page.locator("#zoom")).not_to_have_text(before)
     expect(page.locator("#boxes .box")).to_have_count(1)
     page.get_by_role("button", name="One finger draws").click()
     view_before = page.locator("#stage .shapes").get_attribute("transform")
-    touch(page, "touchStart", (500, 300))
-    touch(page, "touchMove", (540, 340))
-    touch(page, "touchEnd")
+    touch(session, "touchStart", (500, 300))
+    touch(session, "touchMove", (540, 340))
+    touch(session, "touchEnd")
     expect(page.locator("#stage .shapes")).not_to_have_attribute("transform", view_before or "")
     expect(page.locator("#boxes .box")).to_have_count(1)
     context.close()
