@@ -12,10 +12,11 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 from tests.browser.conftest import FLAGS
 from tests.browser.labeling_server import ServerThread, open_editor, saved
 
@@ -35,18 +36,23 @@ window.fetch = async (address, options) => {
 """
 
 
-def soak_keys(folder: Path, presses: int, seed: int) -> list[str]:
-    """Press `D` so often at each latency; what was lost."""
-    wrong: list[str] = []
+def soak_keys(folder: Path, presses: int, seed: int, browser: Browser | None = None) -> list[str]:
+    """Press `D` so often at each latency, in a browser of its own unless one is given; what was lost."""
+    if browser is not None:
+        return list(_soak(folder, presses, seed, browser))
     path = os.environ.get("HARNESS_BROWSER") or shutil.which("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        for latency in LATENCIES:
-            lost, pressed = _press(browser.new_page(), folder / str(latency), latency, presses, seed)
-            print(f"keys: {latency} ms: {len(lost)} of {presses} D lost, {pressed} keys pressed", flush=True)
-            wrong += [f"at {latency} ms: {text}" for text in lost]
-        browser.close()
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        wrong = list(_soak(folder, presses, seed, launched))
+        launched.close()
     return wrong
+
+
+def _soak(folder: Path, presses: int, seed: int, browser: Browser) -> Iterator[str]:
+    for latency in LATENCIES:
+        lost, pressed = _press(browser.new_page(), folder / str(latency), latency, presses, seed)
+        print(f"keys: {latency} ms: {len(lost)} of {presses} D lost, {pressed} keys pressed", flush=True)
+        yield from (f"at {latency} ms: {text}" for text in lost)
 
 
 def _press(page: Page, folder: Path, latency: int, presses: int, seed: int) -> tuple[list[str], int]:

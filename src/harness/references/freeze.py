@@ -91,9 +91,9 @@ def freeze(
     inside = select(frozen, store.root, name, Split.FULL, groups)
     verify_pictures(inside)
     files = {content.FILE_NAME: encode(content) for content in vars(frozen).values()}
-    more = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), **RULES}
-    if (report := audit_report(contents, store.audit(), chosen.keys())) is not None:
-        more["audit"] = asdict(report)
+    more: dict[str, Any] = {"dimensions": named, "groups": FrozenGroups.of(groups).model_dump(mode="json"), **RULES}
+    report = audit_report(contents, store.audit(), chosen.keys())
+    more["audit"] = asdict(report) if report else None
     manifest = _manifest(name, description, inside, chosen.values(), files, more)
     described = orjson.dumps(manifest.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
     try:

@@ -15,6 +15,7 @@ import { KnownPeople } from "./parts/known_people.js";
 import { Session } from "./parts/session.js";
 import { Shapes } from "./parts/shapes.js";
 import { Shell } from "./parts/shell.js";
+import { fingerMode } from "./parts/small.js";
 import { Stage } from "./parts/stage.js";
 import { onControl } from "./parts/view_keys.js";
 
@@ -48,6 +49,7 @@ export class BoxEditor {
     this.form = new BoxForm(config, this.#actions());
     this.known = this.dimension === "faces" ? new KnownPeople((name) => this.nameAs(name)) : null;
     this.shell.keys(boxCommands(this));
+    fingerMode(this.stage);
     this.session.start();
     this.stage.root.focus({ preventScroll: true });
   }

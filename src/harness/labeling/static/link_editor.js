@@ -11,6 +11,7 @@ import { LinkLines } from "./parts/link_lines.js";
 import { Session } from "./parts/session.js";
 import { Shapes } from "./parts/shapes.js";
 import { Shell } from "./parts/shell.js";
+import { fingerMode } from "./parts/small.js";
 import { Stage } from "./parts/stage.js";
 import { onControl } from "./parts/view_keys.js";
 
@@ -39,6 +40,7 @@ export class LinkEditor {
     this.form = new LinkForm(config, this.#actions());
     this.stage.root.addEventListener("pointerdown", (event) => this.#clicked(event));
     this.shell.keys(linkCommands(this));
+    fingerMode(this.stage);
     this.session.start();
     this.stage.root.focus({ preventScroll: true });
   }

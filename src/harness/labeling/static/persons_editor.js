@@ -25,6 +25,7 @@ import { PersonForm, captionOf } from "./parts/person_form.js";
 import { Session } from "./parts/session.js";
 import { Shapes } from "./parts/shapes.js";
 import { Shell } from "./parts/shell.js";
+import { fingerMode } from "./parts/small.js";
 import { Stage } from "./parts/stage.js";
 import { onControl } from "./parts/view_keys.js";
 import { personCommands } from "./persons_keys.js";
@@ -62,6 +63,7 @@ export class PersonsEditor {
     this.drawing = new Drawing(this.stage, this.shapes, this.#target());
     this.form = new PersonForm(config, this);
     this.shell.keys(personCommands(this));
+    fingerMode(this.stage);
     this.session.start();
     this.stage.root.focus({ preventScroll: true });
   }

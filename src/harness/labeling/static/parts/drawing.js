@@ -38,6 +38,7 @@ export class Drawing {
     stage.shapes.after(this.rubber);
     /** @type {(() => void) | null} */
     this.cancel = null;
+    stage.pinched = () => this.cancel?.();
     stage.root.addEventListener("pointerdown", (event) => this.#down(event));
     stage.root.addEventListener(
       "pointermove",

@@ -41,3 +41,27 @@ export function desk() {
   }
   return fresh;
 }
+
+/** The button that says who is labelling, and the question behind it. It is asked once, and never in the way. */
+export function askWho() {
+  const button = document.querySelector("#who");
+  const dialog = document.querySelector("#who-dialog");
+  if (!(button instanceof HTMLButtonElement) || !(dialog instanceof HTMLDialogElement)) return;
+  const input = /** @type {HTMLInputElement} */ (dialog.querySelector("input"));
+  const problem = /** @type {HTMLElement} */ (dialog.querySelector("[role=alert]"));
+  const show = () => {
+    button.textContent = labeler() ? `as ${labeler()}` : "Who are you?";
+    button.classList.toggle("asks", !labeler());
+  };
+  button.addEventListener("click", () => {
+    input.value = labeler();
+    problem.textContent = "";
+    dialog.showModal();
+  });
+  dialog.querySelector("form")?.addEventListener("submit", (event) => {
+    problem.textContent = setLabeler(input.value);
+    if (problem.textContent) event.preventDefault();
+    show();
+  });
+  show();
+}

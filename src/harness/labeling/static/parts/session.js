@@ -95,6 +95,7 @@ export class Session {
 
   /** @param {any} doc @param {string} [kind] */
   edit(doc, kind) {
+    if (this.config.phone) return this.listener.said("On a phone labels are shown, and not changed.", "problem");
     if (this.config.read_only) return this.listener.said("This set is frozen: nothing can be changed.", "problem");
     this.history.push(doc, kind);
     this.#changed();

@@ -5,6 +5,7 @@
 import { inWords, suspectsOf } from "../model/suspects.js";
 import { element, find } from "./dom.js";
 import { command, fillHelp, listen } from "./keys.js";
+import { askWho } from "./labeler.js";
 
 /** What each state of saving is called, and what it means. */
 const SAVING = {
@@ -47,7 +48,7 @@ export class Shell {
       command("Edit", "?", "show these keys", () => dialog.showModal()),
     ];
     fillHelp(all);
-    listen(all, () => !dialog.open && enabled(), {
+    listen(all, () => !document.querySelector("dialog[open]") && enabled(), {
       moving: () => session.moving,
       seenAt: (time) => (session.shownAt.get(session.photo.sha256) ?? Infinity) <= time,
       tooEarly: () => this.tooEarly(),
@@ -57,6 +58,7 @@ export class Shell {
   #wire() {
     const { session } = this;
     const dialog = /** @type {HTMLDialogElement} */ (find("#help"));
+    askWho();
     find("#show-help").addEventListener("click", () => dialog.showModal());
     find("#previous").addEventListener("click", () => void session.step("previous"));
     find("#next").addEventListener("click", () => void session.step("next"));
@@ -126,7 +128,7 @@ export class Shell {
     const { autosave, photo } = this.session;
     const { state } = autosave;
     const here = autosave.entry(photo.sha256);
-    const [word, meaning] = this.readOnly ? ["Read only", "A frozen set cannot be changed"] : SAVING[state];
+    const [word, meaning] = this.readOnly ? ["Read only", this.session.config.phone ? "On a phone labels are shown, and not changed" : "A frozen set cannot be changed"] : SAVING[state];
     this.saving.dataset.state = this.readOnly ? "saved" : state;
     find(".word", this.saving).textContent = word;
     this.saving.title = (state === "refused" && here?.message) || meaning;

@@ -32,6 +32,12 @@ export class Stage {
     this.left = this.top = 0;
     this.fits = true;
     this.spaceHeld = false;
+    /** The fingers on the photo. @type {Map<number, Point>} */
+    this.touches = new Map();
+    /** Whether one finger moves the photo; else it draws. */
+    this.fingerPans = false;
+    /** A second finger has come: whatever the first one does is taken back. @type {() => void} */
+    this.pinched = () => {};
     this.draw = everyFrame(() => this.#draw());
     this.#measure();
     new ResizeObserver(() => this.#resized()).observe(root);
@@ -139,12 +145,51 @@ export class Stage {
     this.image.addEventListener("load", () => this.root.classList.remove("loading"));
     this.image.addEventListener("error", () => this.listener.failed());
     this.root.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+    this.root.addEventListener("pointerdown", (event) => this.#touched(event));
+    for (const end of ["pointerup", "pointercancel"])
+      this.root.addEventListener(end, (event) => this.touches.delete(/** @type {PointerEvent} */ (event).pointerId));
     this.root.addEventListener("pointerdown", (event) => {
       if (event.button === 1 || (event.button === 0 && this.spaceHeld)) this.#pan(event);
     });
     this.root.addEventListener("auxclick", (event) => event.preventDefault());
     addEventListener("keyup", (event) => event.code === "Space" && this.holdSpace(false));
     addEventListener("blur", () => this.holdSpace(false));
+  }
+
+  /**
+   * One finger draws, or moves the photo where that was chosen; two fingers pinch and move, and take back what the first
+   * one had begun.
+   * @param {PointerEvent} event
+   */
+  #touched(event) {
+    if (event.pointerType !== "touch") return;
+    this.touches.set(event.pointerId, this.at(event));
+    if (this.touches.size === 1 && this.fingerPans) this.#pan(event);
+    if (this.touches.size !== 2) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.pinched();
+    this.#pinch();
+  }
+
+  #pinch() {
+    const start = this.view;
+    const [from, to] = [...this.touches.values()];
+    const apart = Math.max(1, Math.hypot(from.x - to.x, from.y - to.y));
+    const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+    const move = (/** @type {PointerEvent} */ event) => {
+      if (!this.touches.has(event.pointerId)) return;
+      this.touches.set(event.pointerId, this.at(event));
+      const [a, b] = [...this.touches.values()];
+      if (!b) return stop();
+      const factor = Math.hypot(a.x - b.x, a.y - b.y) / apart;
+      const by = { x: (a.x + b.x) / 2 - middle.x, y: (a.y + b.y) / 2 - middle.y };
+      this.setView(panned(zoomed(start, middle, factor, this.window, this.size), by, this.window, this.size));
+    };
+    const stop = () => this.root.removeEventListener("pointermove", move);
+    this.root.addEventListener("pointermove", move);
+    this.root.addEventListener("pointerup", stop, { once: true });
+    this.root.addEventListener("pointercancel", stop, { once: true });
   }
 
   /** @param {boolean} held */
@@ -170,6 +215,7 @@ export class Stage {
     root.setPointerCapture(down.pointerId);
     root.classList.add("panning");
     const move = (/** @type {PointerEvent} */ event) =>
+      this.touches.size < 2 &&
       this.setView(
         panned(start, { x: event.clientX - down.clientX, y: event.clientY - down.clientY }, this.window, this.size),
       );

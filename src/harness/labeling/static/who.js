@@ -1,0 +1,4 @@
+/** Pages without an editor: who is labelling. */
+import { askWho } from "./parts/labeler.js";
+
+askWho();
