@@ -271,7 +271,7 @@ async def judge(
 
 def _judged_by(study: str) -> None:
     """Raise ConfigError where a study judges no code."""
-    if named(study).judge is None:
+    if readable.named(study).judge is None:
         raise ConfigError(f"study {study} judges no code: its file has no `judge` section")
 
 
