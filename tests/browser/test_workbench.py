@@ -294,6 +294,7 @@ def test_nothing_is_out_of_reach_at_1024_pixels(server: LabelServer, browser: Br
     page = browser.new_page(viewport={"width": 1024, "height": 768})
     mistaken(page, server)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+    assert page.locator(".panel").evaluate("panel => panel.scrollWidth <= panel.clientWidth"), "nothing is cut off"
     for button in page.locator(".panel button").all():
         button.scroll_into_view_if_needed()
         box = button.bounding_box()

@@ -134,7 +134,8 @@ def test_labels_of_a_photo_that_is_not_in_the_index_do_not_count() -> None:
 
 def test_stats_have_them_all() -> None:
     twice = contents({"a.jpg": faces("Ada", "Ada")})
-    expected = Finding("identity_on_two_faces", '"Ada" is on 2 faces of one photo', {photo_hash(0): "a.jpg"})
+    words, photo = '"Ada" is on 2 faces of one photo', photo_hash(0)
+    expected = Finding("identity_on_two_faces", words, {photo: "a.jpg"}, subject="Ada", values=(photo,))
     assert count(twice, Groups({photo_hash(0): "a"})).cross_checks == (expected,)
 
 
