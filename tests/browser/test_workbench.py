@@ -170,6 +170,7 @@ def test_the_gallery_renames_everywhere_and_takes_it_back(server: LabelServer, r
     page.get_by_role("link", name="Known people").click()
     page.get_by_role("link", name="401").click()
     page.locator("#new-name").fill("Ada")
+    expect(page.locator("#do-rename")).to_be_enabled()
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Ada")
     expect(page.locator("#rename-result")).to_contain_text("in 4 photos")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -12,14 +13,16 @@ from typing import Any
 import pytest
 
 from harness.base.errors import ReferenceSetError
+from harness.references.audit_file import Audit, BlindLabels
 from harness.references.files import FaceGroundTruth, FaceIdentities, FaceLabels, LabelFile, Selfies
+from harness.references.reviews import CheckAnswer, PeopleReviews
 from harness.references.store import LabelStore
 from harness.references.suggestions import PhotoSuggestions, Suggestions
 from tests.references.builders import face, make_store, photo_hash
 
 KINDS = (
     "photo_index", "bib_ground_truth", "face_ground_truth", "bib_face_links", "face_identities", "selfies",
-    "suggestions",
+    "suggestions", "people_reviews", "audit",
 )  # fmt: skip
 #: The file, then what is wrong in it: not JSON at all, or the path of the field from the top.
 MESSAGE = r"{name}\.json: (not JSON: |schema_version \d|the file: |[^:]+: \S)"
@@ -43,7 +46,7 @@ def put_junk(rng: random.Random, text: bytes) -> bytes:
     data = json.loads(text)
     for _ in range(rng.randint(1, 3)):
         container, key = rng.choice(nodes(data))
-        container[key] = rng.choice(JUNK)
+        container[key] = copy.deepcopy(rng.choice(JUNK))  # it may be broken further
     return json.dumps(data).encode()
 
 
@@ -101,6 +104,10 @@ def store(tmp_path: Path) -> LabelStore:
         one, other = (f"{photo_hash(number)}:f0" for number in range(2))
         cannot = [[one, f"{photo_hash(1)}:f1"]]
         draft.put_head(FaceIdentities, names=["A", "B"], must_link=[[one, other]], cannot_link=cannot)
+        answer = CheckAnswer(check="c" * 20, answer="both", at="2026-01-02T03:04:05Z")
+        draft.put_head(PeopleReviews, left_alone=[one], answers=[answer])
+        blind = FaceLabels(labeled=True, boxes=[face(0.1)])
+        draft.put(Audit, photo_hash(0), BlindLabels(drawn_at="2026-01-02T03:04:05Z", faces=blind))
     return store
 
 
@@ -117,6 +124,8 @@ def test_2000_mutated_label_files_load_or_are_refused_by_file_record_and_field(s
             fresh = LabelStore(root)
             fresh.contents()
             fresh.suggestions()
+            fresh.reviews()
+            fresh.audit()
         except ReferenceSetError as error:
             told.append(str(error))
             # Boxes that are gone leave links that point past them, and constraints: that is said of their files.

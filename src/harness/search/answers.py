@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import time
+from asyncio import sleep, to_thread
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
-from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context, Image
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
@@ -103,19 +102,19 @@ async def settled(context: Context[Any, Any], job: Job, tell_failed: bool = Fals
     """What is known of a job after a moment. A client that asks for progress is told of it meanwhile. A job that failed
     is an error, unless its caller asked how it is."""
     until, looked, told = time.monotonic() + WAIT_SECONDS, float("-inf"), -1
-    while (state := await run_sync(job.state)).status not in ENDED and time.monotonic() < until:
+    while (state := await to_thread(job.state)).status not in ENDED and time.monotonic() < until:
         if state.status == "queued" and time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
             jobs, request = Jobs(job.folder.parent), job.request
-            await run_sync(ensure_lane, jobs, request.study, request.lane)
+            await to_thread(ensure_lane, jobs, request.study, request.lane)
             looked = time.monotonic()
         if state.done != told and state.total:
             told = state.done
             await context.report_progress(state.done, state.total, f"{state.done} of {state.total} {state.unit}")
-        await anyio.sleep(_POLL_SECONDS)
+        await sleep(_POLL_SECONDS)
     if state.status == "failed" and not tell_failed:
         kind = next((each for each in _NEXT if each.__name__ == state.error_kind), HarnessError)
         raise advised(kind(state.error))
-    return await run_sync(_answer, job, state)
+    return await to_thread(_answer, job, state)
 
 
 def _answer(job: Job, state: State) -> CallToolResult:

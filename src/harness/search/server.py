@@ -9,12 +9,12 @@ two seconds: what takes longer is a job (`jobs`). Every refusal says what to do 
 from __future__ import annotations
 
 import functools
+from asyncio import to_thread
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec
 
-from anyio.to_thread import run_sync
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, ToolAnnotations
@@ -71,31 +71,31 @@ def _submitted(study: str, kind: str, by: str, key: str, arguments: dict[str, An
 
 async def _job(context: Asked, study: str, kind: str, key: str = "", /, **arguments: Any) -> CallToolResult:
     """Begin a job, or find the one that the same call began, and answer with what is known of it after a moment."""
-    job = await run_sync(_submitted, study, kind, caller(context), key, arguments)
+    job = await to_thread(_submitted, study, kind, caller(context), key, arguments)
     return await settled(context, job)
 
 
 async def list_studies() -> readable.Studies:
     """The experiments that there are, what each is after, and what is left of its budget."""
-    return await run_sync(readable.studies)
+    return await to_thread(readable.studies)
 
 
 async def describe_space(study: Study) -> SpaceView:
     """What a search may vary and what it is after: parameters with their meaning, ranges and base values, objectives,
     constraints, budget. Nothing else can be set."""
-    return await run_sync(readable.described, study)
+    return await to_thread(readable.described, study)
 
 
 async def budget_status(study: Study) -> BudgetView:
     """What is left of the budget, and why no trial may be begun where none may."""
-    return await run_sync(readable.spending, study)
+    return await to_thread(readable.spending, study)
 
 
 async def job_status(
     context: Asked, study: Study, job: Annotated[str, Field(description="as in `job` of an answer")]
 ) -> Answer:
     """How far a job is, what is known already and, once it is done, its result with its pictures."""
-    found = await run_sync(readable.job_of, study, job)
+    found = await to_thread(readable.job_of, study, job)
     return await settled(context, found, tell_failed=True)
 
 
@@ -198,7 +198,7 @@ async def run_trial(
     key: Key = "",
 ) -> Answer:
     """Evaluate one point on the photos of the search. A point that was tried before is answered at no cost."""
-    await run_sync(lambda: verbs.check_try(readable.named(study), hypothesis, params, trial))
+    await to_thread(lambda: verbs.check_try(readable.named(study), hypothesis, params, trial))
     return await _job(context, study, "run_trial", key, hypothesis=hypothesis, params=params, trial=trial)
 
 
@@ -206,7 +206,7 @@ async def give_back_trial(
     study: Study, trial: Annotated[int, Field(ge=0, description="a trial from `ask`")]
 ) -> BudgetView:
     """Give back a trial from `ask` that you will not run; the budget gets it back."""
-    return await run_sync(_given_back, study, trial)
+    return await to_thread(_given_back, study, trial)
 
 
 def _given_back(study: str, trial: int) -> BudgetView:
@@ -219,10 +219,10 @@ async def cancel_job(
 ) -> Answer:
     """Stop a job of your own. A trial that it has begun counts as failed. The study goes on: only a person cancels
     it."""
-    found = await run_sync(readable.job_of, study, job)
+    found = await to_thread(readable.job_of, study, job)
     if found.request.by != caller(context):
         raise ConflictError(f"job {job} was begun by {found.request.by}: only its own caller may stop it")
-    await run_sync(found.wish_cancelled)
+    await to_thread(found.wish_cancelled)
     return await settled(context, found, tell_failed=True)
 
 
@@ -265,7 +265,7 @@ async def judge(
     """Judge a commit that changes code beside HEAD of the server's repository: KEEP, DISCARD or CANNOT TELL. It is run
     in a sandbox that sees the photos of the search and no labels. All tries are counted: the more there are, the more
     has to be shown. The study needs a `judge` section."""
-    await run_sync(_judged_by, study)
+    await to_thread(_judged_by, study)
     return await _job(context, study, "judge", key, commit=commit, hypothesis=hypothesis)
 
 

@@ -45,5 +45,8 @@ function offerUndo() {
 }
 
 form?.addEventListener("submit", (event) => void rename(event));
-if (form) offerUndo();
+if (form) {
+  /** @type {HTMLButtonElement} */ (find("#do-rename")).disabled = false; // before, Enter would only load the page again
+  offerUndo();
+}
 document.body.dataset.ready = "true";
