@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -135,8 +136,10 @@ def test_deleting_a_box_keeps_the_other_links_right(tiny_server: LabelServer, pa
     open_editor(page, tiny_server, f"/labels/{sha256}")
     draw(page, {"x": 0.05, "y": 0.7, "w": 0.2, "h": 0.1})
     draw(page, {"x": 0.6, "y": 0.7, "w": 0.2, "h": 0.1})
+    until(page, lambda: len(tiny_server.photo(sha256)["bibs"]["boxes"]) == 3)
     open_editor_when_saved(page, tiny_server, f"/faces/labels/{sha256}")
     draw(page, {"x": 0.6, "y": 0.1, "w": 0.1, "h": 0.1})
+    until(page, lambda: len(tiny_server.photo(sha256)["faces"]["boxes"]) == 2)
     open_editor_when_saved(page, tiny_server, f"/links/{sha256}")
     record = tiny_server.photo(sha256)
     click(page, record["bibs"]["boxes"][2])
@@ -153,6 +156,15 @@ def test_deleting_a_box_keeps_the_other_links_right(tiny_server: LabelServer, pa
     press(page, "Delete")
     saved(page)
     assert tiny_server.photo(sha256)["links"] == [[0, 1]]
+
+
+def until(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until the server has what was drawn."""
+    for _ in range(100):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("not saved within ten seconds")
 
 
 def open_editor_when_saved(page: Page, server: LabelServer, path: str) -> None:

@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent / "templates"
 REPORT_FOLDER = Path(report.__file__).parent / "templates"
 NAVIGATION = (
     ("/", "Home"),
-    ("/persons/", "Person by person"),
+    ("/persons/", "By person"),
     ("/labels/", "Bibs"),
     ("/faces/labels/", "Faces"),
     ("/links/", "Links"),

@@ -136,6 +136,8 @@ def work_on(job: Job) -> bool:
     except Exception as error:  # noqa: BLE001 - whatever a job raises fails this job, loudly, and no other
         traceback.print_exc(file=sys.stderr)
         end = {"status": "failed", "error": f"{type(error).__name__}: {error}", "error_kind": "CrashError"}
+    if end["status"] == "failed" and job.is_unwanted():  # being ended in the middle of something can raise anything
+        end["status"] = "cancelled"
     job.write(progress.state.model_copy(update={**end, "changed": time.time()}))
     return True
 
