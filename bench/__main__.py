@@ -4,7 +4,8 @@ Each module of a suite has `measure()`, which gives one entry a case: our second
 times faster we are) and the ratio that is asked for. A peer may be a limit in seconds; a case with a `unit` compares
 something else than seconds, of which less is better. The exit code is 1 when a case
 falls short.
-`scripts/bench races FOLDER` is about quality instead: see `bench/races.py`.
+`scripts/bench races FOLDER` and `scripts/bench people FOLDER` are about quality instead: see `bench/races.py` and
+`bench/people.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ SUITES = {
     "pipeline": ("pipeline",),
     "scoring": ("matching", "fuzzy_tables", "table_similarity", "text", "clusters", "uncertainty"),
     "grading": ("grading",),
-    "identity": ("identity",),
+    "identity": ("identity", "identity_scale"),
     "reads": ("reads",),
     "references": ("references",),
     "large": ("large",),
@@ -38,10 +40,9 @@ SUITES = {
 
 def main() -> int:
     """Measure one suite."""
-    if sys.argv[1:2] == ["races"]:
-        from bench.races import main as races
-
-        return races(sys.argv[2:])
+    if sys.argv[1:2] in (["races"], ["people"]):
+        quality: Callable[[list[str]], int] = importlib.import_module(f"bench.{sys.argv[1]}").main
+        return quality(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("suite", choices=sorted(SUITES))
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write (default: bench-results/SUITE.json)")

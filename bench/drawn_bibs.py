@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.config import build, compose
 from harness.pipeline import Pipeline
@@ -29,18 +30,18 @@ RAW = ("preset=plain", "bib_format.pattern='.+'", "bib_format.refuse=''", "bib_f
 def show(photos: Sequence[ImportedPhoto], presets: Sequence[str], overrides: Sequence[str], seed: int = SEED) -> int:
     """Print, for each preset, how many numbers it reads of those that the OCR's own text has right."""
     drawn = list(draw(photos, seed))
-    raw = [number in _read(_pipeline(*RAW), image) for image, number in drawn]
+    raw = [number in read(pipeline(*RAW), image) for image, number in drawn]
     print(f"{len(drawn)} bibs, of which the OCR's own text has {sum(raw)} right")
     for preset in presets:
-        pipeline = _pipeline(f"preset={preset}", *overrides)
-        read = [_read(pipeline, image) for image, _ in drawn]
-        right = [number in found for found, (_, number) in zip(read, drawn, strict=True)]
+        using = pipeline(f"preset={preset}", *overrides)
+        found_on = [read(using, image) for image, _ in drawn]
+        right = [number in found for found, (_, number) in zip(found_on, drawn, strict=True)]
         both = sum(mine and theirs for mine, theirs in zip(right, raw, strict=True))
-        extra = sum(len(found - {number}) for found, (_, number) in zip(read, drawn, strict=True))
+        extra = sum(len(found - {number}) for found, (_, number) in zip(found_on, drawn, strict=True))
         print(
             f"{preset:<9} {sum(right)} right, {both} of those {sum(raw)} ({both / sum(raw):.3f}); {extra} other numbers"
         )
-        lost = [(n, sorted(f)) for f, (_, n), m, t in zip(read, drawn, right, raw, strict=True) if t and not m]
+        lost = [(n, sorted(f)) for f, (_, n), m, t in zip(found_on, drawn, right, raw, strict=True) if t and not m]
         print("          lost:", *(f"{number} ({', '.join(found) or 'nothing'})" for number, found in lost[:40]))
     return 0
 
@@ -69,13 +70,17 @@ def _number(chance: random.Random) -> str:
 
 def _paste(image: Image, box: Box, number: str, chance: random.Random) -> Image:
     """The photo with a white plate over the bib, tilted, with the number on it."""
-    height, width = image.shape[:2]
-    digit = max(box.h * height * 1.1, 22)
     mask = lettering.stencil(number, chance.choice(FONTS), 96)
-    scale = digit / 96
     plate = np.full((170, mask.shape[1] + 90, 3), 245, np.float32)
     ink = [chance.randrange(90) for _ in range(3)]
     plate[37:133, 45 : 45 + mask.shape[1]] = 245 * (1 - mask[..., None]) + np.array(ink) * mask[..., None]
+    return pasted(image, box, plate, chance)
+
+
+def pasted(image: Image, box: Box, plate: NDArray[np.float32], chance: random.Random) -> Image:
+    """The photo with a plate, whose number is 96 pixels high, laid over a bib, tilted and as blurred as the photo."""
+    height, width = image.shape[:2]
+    scale = max(box.h * height * 1.1, 22) / 96
     tilt = chance.uniform(-18, 18)
     middle = (plate.shape[1] / 2, plate.shape[0] / 2)
     move = cv2.getRotationMatrix2D(middle, tilt, scale)
@@ -90,10 +95,12 @@ def _paste(image: Image, box: Box, number: str, chance: random.Random) -> Image:
     return np.asarray(np.clip(mixed * (1 - weight) + blurred * weight + noise * weight, 0, 255), np.uint8)
 
 
-def _pipeline(*overrides: str) -> Pipeline:
+def pipeline(*overrides: str) -> Pipeline:
+    """The pipeline of a preset."""
     return build(compose(["references=staging", *overrides])).photos.pipeline
 
 
-def _read(pipeline: Pipeline, image: Image) -> set[str]:
-    found = pipeline.predict(Look(Picture(image)))
+def read(using: Pipeline, image: Image) -> set[str]:
+    """The whole numbers that it reads in a picture."""
+    found = using.predict(Look(Picture(image)))
     return {bib.number for bib in found.bibs if bib.number and "?" not in bib.number}

@@ -5,10 +5,8 @@
 library that it stands on, and beside faiss-cpu where that is installed. *Clusters* are compared with scipy's average
 link on 5,000 faces, of which all pairs still fit into memory, cut at the same threshold: the result has to be the same.
 Of 100,000 faces, three a photo, the limits are seconds of both cores together, which is at least what a clock on the
-wall shows on two idle cores, and memory of a process that does nothing else. *Scorecards* are those of 20,000 photos
-with 60,000 faces of 3,000 runners: memory has to be about that of a quarter of the photos, and seconds are told beside
-the bare products of all queries with all faces, which the four of them cannot do without. Everybody searches by a
-selfie, and then by each of their faces: 3.6 billion pairs of a query and a face, of which none is left out.
+wall shows on two idle cores, and memory of a process that does nothing else. What grows with the photos is in
+`identity_scale`.
 
     scripts/bench identity
 """
@@ -17,7 +15,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,7 +29,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
-from bench.measure import best_of, row, show
+from bench.measure import best_of, in_child, peak, row, show
 from harness.building import build_pipeline
 from harness.config import compose
 from harness.pipeline.cache import StageCache
@@ -44,26 +41,21 @@ from harness.pipeline.identity.searching import Gallery
 from harness.pipeline.looks import Look
 from harness.scoring.boxes import Ints
 from harness.scoring.clusters import score_clusters
-from harness.scoring.people import Appearances, Evidence, Faces, Person, Photos, Queries, Vectors
-from harness.scoring.searching import Search, operate
-from harness.scoring.selfies import FPIRS
-from harness.tasks.identity.scores import Grouped, score
+from harness.scoring.people import Vectors
 from harness.testing import Picture, draw_runners
 
 FACES, FEWER, DIMENSIONS, A_PERSON, A_PHOTO = 100_000, 5_000, 128, 20, 3
 FOUND, THRESHOLD = 10, 0.4
 SECONDS_LIMIT, MEGABYTES_LIMIT = 60.0, 2000.0
-PHOTOS, MEMORY_GROWTH, FLOOR_LIMIT = 20_000, 2.0, 30.0
-EVERY_FACE_LIMIT = 600.0
 CLUSTERING = Clustering(neighbours=64, number_weight=0.0, time_weight=0.0, seconds_apart=60.0)
 
 
-def make_faces(faces: int, seed: int = 0) -> tuple[Vectors, Ints]:
-    """Vectors around those of people, and who they are; faces of one person are about .6 similar."""
+def make_faces(faces: int, seed: int = 0, noise: float = 0.8) -> tuple[Vectors, Ints]:
+    """Vectors around those of people, and who they are; with little noise faces of one person are about .6 similar."""
     rng = np.random.default_rng(seed)
     people = rng.normal(size=(faces // A_PERSON, DIMENSIONS)) / np.sqrt(DIMENSIONS)
     person = rng.integers(0, len(people), faces)
-    vectors = people[person] + 0.8 * rng.normal(size=(faces, DIMENSIONS)) / np.sqrt(DIMENSIONS)
+    vectors = people[person] + noise * rng.normal(size=(faces, DIMENSIONS)) / np.sqrt(DIMENSIONS)
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), person
 
 
@@ -75,7 +67,6 @@ def measure() -> list[dict[str, Any]]:
         *_search(),
         *_few_clusters(),
         *_many_clusters(),
-        *_many_photos(),
     ]
 
 
@@ -160,40 +151,13 @@ def _few_clusters() -> list[dict[str, Any]]:
 
 
 def _many_clusters() -> list[dict[str, Any]]:
-    told = _in_child("clusters")
+    told = in_child("bench.identity", "clusters")
     assert told["bcubed_f1"] > 0.95, told
     memory = row("clusters of 100,000 faces: memory", told["megabytes"], "limit", MEGABYTES_LIMIT, 1)
     return [
         row("clusters of 100,000 faces", told["seconds"], "limit", SECONDS_LIMIT, 1),
         {**memory, "unit": "M"},
     ]
-
-
-def _many_photos() -> list[dict[str, Any]]:
-    many, fewer = _in_child("scorecards", PHOTOS), _in_child("scorecards", PHOTOS // 4)
-    memory = row(
-        "scorecards of 20,000 photos: memory", many["megabytes"], "of 5,000", fewer["megabytes"], 1 / MEMORY_GROWTH
-    )
-    seconds = row("scorecards of 20,000 photos", many["seconds"], "bare products", many["floor"], 1 / FLOOR_LIMIT)
-    every = _in_child("every_face", PHOTOS)
-    return [
-        {**memory, "unit": "M"},
-        seconds,
-        row("scorecards of 60,000 faces that all search", every["seconds"], "limit", EVERY_FACE_LIMIT, 1),
-        {
-            **row(
-                "scorecards of 60,000 faces that all search: memory", every["megabytes"], "limit", MEGABYTES_LIMIT, 1
-            ),
-            "unit": "M",
-        },
-    ]
-
-
-def _in_child(*what: object) -> dict[str, float]:
-    """What a process of its own measures."""
-    command = [sys.executable, "-m", "bench.identity", *map(str, what)]
-    told: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return told
 
 
 def _clusters() -> dict[str, float]:
@@ -206,85 +170,13 @@ def _clusters() -> dict[str, float]:
     return {
         "seconds": seconds,
         "wall_seconds": wall_seconds,
-        "megabytes": _peak(),
+        "megabytes": peak(),
         "bcubed_f1": score_clusters(person, clusters).bcubed_f1,
     }
-
-
-def _scorecards(evidence: Evidence) -> dict[str, float]:
-    """Search, compare and group faces in this process."""
-    queries, faces = (each.vectors.astype(np.float64) for each in (evidence.queries, evidence.faces))
-    start = time.process_time()
-    for first in range(0, len(queries), 50):
-        queries[first : first + 50] @ faces.T
-    floor = time.process_time() - start
-    del queries, faces
-    start, search = time.process_time(), Search(evidence)
-    points = operate(search, tuple(FPIRS))
-    empty = np.empty((0, 2), dtype=np.int64)
-    score(search, points[0], points, Grouped(evidence.faces.person, empty, empty))
-    return {"seconds": time.process_time() - start, "floor": floor, "megabytes": _peak()}
-
-
-def make_evidence(photos: int) -> Evidence:
-    """Photos with three runners each, whose numbers are read in seven of ten, and a selfie of every runner."""
-    rng = np.random.default_rng(0)
-    count, people = A_PHOTO * photos, photos * A_PHOTO // A_PERSON
-    vectors, person = make_faces(count)
-    photo = np.repeat(np.arange(photos), A_PHOTO)
-    _, once = np.unique(person * photos + photo, return_index=True)  # nobody is in a photo twice
-    once.sort()
-    vectors, person, photo = vectors[once], person[once], photo[once]
-    everywhere, read = np.ones(len(once), dtype=bool), rng.random(len(once)) < 0.7
-    numbers = tuple(str(who) if there else None for who, there in zip(person.tolist(), read, strict=True))
-    found: list[set[str]] = [set() for _ in range(photos)]
-    for where, number in zip(photo.tolist(), numbers, strict=True):
-        found[where] |= {number} if number else set()
-    said = np.ones(photos, dtype=bool)
-    _, selfies = np.unique(person, return_index=True)
-    none = np.zeros(people, dtype=np.int64)
-    away = np.full(len(selfies), -1)
-    noisy = vectors[selfies] + 0.05 * rng.normal(size=(len(selfies), DIMENSIONS)).astype(np.float32)
-    noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
-    return Evidence(
-        people=tuple(Person(str(who), numbers=(str(who),), group=str(who // 30)) for who in range(people)),
-        photos=Photos(tuple(map(str, range(photos))), said, said, tuple(map(frozenset, found))),
-        faces=Faces(vectors, photo, person, everywhere, np.full(len(once), 40.0), read, numbers),
-        appearances=Appearances(
-            person,
-            photo,
-            everywhere,
-            np.arange(len(once)),
-            everywhere,
-            everywhere,
-            read,
-            ~everywhere,
-            np.full(len(once), 40.0),
-        ),
-        queries=Queries(noisy, person[selfies], away, away, none, none),
-    )
-
-
-def by_every_face(evidence: Evidence) -> Evidence:
-    """The same photos, where people have no selfie and search by each of their faces."""
-    faces, none = evidence.faces, np.zeros(len(evidence.people), dtype=np.int64)
-    return replace(
-        evidence, queries=Queries(faces.vectors, faces.person, faces.photo, np.arange(len(faces)), none, none)
-    )
-
-
-def _peak() -> float:
-    """Megabytes. Not ru_maxrss: a child takes over the peak of the process that started it."""
-    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-    return int(peak.split()[1]) / 1024
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["clusters"]:
         print(json.dumps(_clusters()))
-    elif sys.argv[1:2] == ["scorecards"]:
-        print(json.dumps(_scorecards(make_evidence(int(sys.argv[2])))))
-    elif sys.argv[1:2] == ["every_face"]:
-        print(json.dumps(_scorecards(by_every_face(make_evidence(int(sys.argv[2]))))))
     else:
         show(measure())

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 
@@ -37,3 +41,16 @@ def show(rows: Iterable[dict[str, Any]]) -> None:
             f"{entry['name']}: {entry['ours_seconds']:.3f} s, {entry['peer_name']}: {entry['peer_seconds']:.3f} s, "
             f"{entry['ratio']:.2f} times as fast (required {entry['required_ratio']:.2f}): {verdict}"
         )
+
+
+def in_child(module: str, *what: object) -> dict[str, float]:
+    """What a module measures in a process of its own."""
+    command = [sys.executable, "-m", module, *map(str, what)]
+    told: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return told
+
+
+def peak() -> float:
+    """Megabytes that this process took at most. Not ru_maxrss: a child takes over the peak of whoever started it."""
+    highest = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(highest.split()[1]) / 1024

@@ -9,9 +9,10 @@ theirs, and other faces are left alone. In the end the labels are read from disk
     .venv/bin/python -m bench.people_actions ~/lfw --names anonymous
     .venv/bin/python -m bench.people_actions ~/tgc --names typed --set identity=arcface
 
-`--names`: `anonymous` presses B for somebody new, `typed` types the folder's name, `listed` does so with all names
-known from the start, as from a start list, so that a few letters find one. Naming every picture singly takes the
-characters of each name and Enter; on the faces page also A and Enter before it, and D after it.
+`--names`: `anonymous` presses B for somebody new, `typed` types the folder's name, `listed` has all names on a start
+list, so that a few letters find one, `mixed` has those on it who are in several pictures, and presses B for the others.
+`--one-by-one` switches on T: the name field opens by itself. Naming every picture singly takes the characters of each
+name and Enter; on the faces page also A and Enter before it, and D after it.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from harness.building import build_finder, build_pipeline
 from harness.config import compose
 from harness.labeling.source import StagingSource
 from harness.pipeline.prepare import copy_in, suggest
-from harness.references.files import FaceIdentities
 from harness.references.photo_files import find_photos
+from harness.references.start_list import Entrant, StartList
 from harness.references.store import LabelStore
 
 #: No person would go on: something is wrong with the page or with the script.
@@ -85,12 +86,14 @@ class Hands:
 @dataclass
 class Labeller:
     """Somebody who knows everybody, at work. `truth` has the person of each photo, `main` the name of its own face by
-    place; `called` is what people are called on the page by now."""
+    place; `bystanders` get no name but `anonymous_N`; `called` is what people are called on the page by now. In a name
+    field a digit is text where names or numbers may begin with one."""
 
     hands: Hands
     truth: dict[str, str]
     main: dict[str, str]
-    names: str
+    bystanders: frozenset[str]
+    digits_are_text: bool = True
     called: dict[str, str] = field(default_factory=dict)
 
     def work(self) -> None:
@@ -104,8 +107,8 @@ class Labeller:
 
     def _current(self) -> Any:
         """The group that the page shows as the current one, as the person sees it."""
-        head = self.hands.page.locator(".line.head.current")
-        if not head.count():
+        head = self.hands.page.locator("[data-group].current").first
+        if not self.hands.page.locator("[data-group].current").count():
             return None
         wanted = head.get_attribute("data-group")
         answer = self.hands.page.request.get("/api/people/groups").json()
@@ -127,27 +130,43 @@ class Labeller:
 
     def _name(self, group: Any, who: str | None) -> None:
         """Name the selected faces, or all, with the fewest keys."""
-        hands, name = self.hands, None if who is None else self.called.get(who)
+        name = None if who is None else self.called.get(who)
         shown = [near["name"] for near in group["nearest"]]
         if who is None:
-            hands.press("l")
+            self._command("l")
         elif name is not None and group["proposal"] == name:
-            hands.press("Enter")
+            self.hands.press("Enter")
         elif name is not None and name in shown:
-            hands.press(str(shown.index(name) + 1))
+            self._digit(shown.index(name) + 1)
         elif name is not None and self._beyond(group, name):
-            hands.click_person(name)
-        elif name is None and self.names == "anonymous":
-            hands.press("b")
-            hands.wait()
-            said = hands.page.locator("#message").inner_text()
+            self.hands.click_person(name)
+        elif name is None and who in self.bystanders:
+            self._command("b")
+            self.hands.wait()
+            said = self.hands.page.locator("#message").inner_text()
             self.called[who] = said.rstrip(".").split(" named ")[1]
         else:
-            self.called.setdefault(who, who)
+            self.called.setdefault(who, spoken(who))
             if group["proposal"] == self.called[who]:  # the number of the linked bib
-                hands.press("Enter")
+                self.hands.press("Enter")
             else:
                 self._type(self.called[who])
+
+    @property
+    def _in_field(self) -> bool:
+        """Whether keys go to the name field now, as the caret there shows."""
+        return bool(self.hands.page.evaluate("document.activeElement.id === 'text'"))
+
+    def _command(self, key: str) -> None:
+        if self._in_field:
+            self.hands.press("Escape")
+        self.hands.press(key)
+
+    def _digit(self, digit: int) -> None:
+        if self.digits_are_text:
+            self._command(str(digit))
+        else:
+            self.hands.press(str(digit))
 
     def _beyond(self, group: Any, name: str) -> bool:
         """Whether somebody is shown for whom there is no key."""
@@ -157,27 +176,47 @@ class Labeller:
         return name in [near["name"] for near in answer["nearest"][KEYED:]]
 
     def _type(self, name: str) -> None:
-        """A name, or as much of it as brings it up first."""
-        hands = self.hands
-        hands.press("n")
-        known = [offer for offer in self._known() if offer != name]
-        enough = next((k for k in range(1, len(name)) if not any(_has(other, name[:k]) for other in known)), len(name))
-        if name in self._known() and enough + 1 < len(name):
-            hands.write(name[:enough])
-            hands.press("ArrowDown")
-        else:
-            hands.write(name)
-        hands.press("Enter")
+        """A name: letter by letter, until it is offered first or second."""
+        if not self._in_field:
+            self.hands.press("n")
+        words = name.split()
+        # Somebody in a hurry types the first letter of the first name, and then the family name.
+        letters = words[0][0] + "".join(words[1:]) if len(words) > 1 else name
+        for letter in letters:
+            self.hands.write(letter.lower())
+            chosen, offers = self._offers()
+            if chosen and name in offers[:2]:
+                for _ in range(offers.index(name)):
+                    self.hands.press("ArrowDown")
+                return self.hands.press("Enter")
+            if not chosen and name in offers and offers.index(name) + 1 < len(name) - self._typed:
+                for _ in range(offers.index(name) + 1):
+                    self.hands.press("ArrowDown")
+                return self.hands.press("Enter")
+        if letters != name:  # nobody offered it: as it is written
+            self.hands.press("Control+a")
+            self.hands.write(name)
+        return self.hands.press("Enter")
 
-    def _known(self) -> list[str]:
-        return [each["name"] for each in self.hands.page.request.get("/api/names").json()["names"]]
+    @property
+    def _typed(self) -> int:
+        return len(self.hands.page.locator("#text").input_value())
+
+    def _offers(self) -> tuple[bool, list[str]]:
+        """What the page offers, and whether Enter takes the first of it."""
+        offers = self.hands.page.locator("#offers:not([hidden]) [role=option]")
+        names = offers.locator("span").all_inner_texts()
+        return bool(names) and offers.first.get_attribute("aria-selected") == "true", names
 
 
-def _has(name: str, typed: str) -> bool:
-    return typed.lower() in name.lower()
+def spoken(folder: str) -> str:
+    """What somebody is called whose folder has this name."""
+    return folder.replace("_", " ")
 
 
-def label(folder: Path, root: Path, names: str, overrides: list[str], people: int | None) -> dict[str, Any]:
+def label(
+    folder: Path, root: Path, names: str, overrides: list[str], people: int | None, one_by_one: bool
+) -> dict[str, Any]:
     """Label the pictures of a folder; what it took, and how many faces are labelled as the folders say."""
     config = compose(["references=staging", f"references.root={root}", "preset=fast", *overrides])
     store = LabelStore(root)
@@ -187,9 +226,13 @@ def label(folder: Path, root: Path, names: str, overrides: list[str], people: in
         for each in chosen:
             copy_in(store, each)
         suggest(store, build_pipeline(config))
-    if names == "listed":
+    pictures = Counter(truth.values())
+    named_only = {who for who, count in pictures.items() if count > 1}
+    bystanders = {"anonymous": set(pictures), "mixed": set(pictures) - named_only}.get(names, set())
+    if names in ("listed", "mixed"):
         with store.edit() as draft:
-            draft.put_head(FaceIdentities, names=sorted(set(truth.values())))
+            listed = [Entrant(name=spoken(who)) for who in sorted(set(pictures) - bystanders)]
+            draft.put_head(StartList, entrants=listed)
     server = ServerThread(StagingSource(store), root / "mlruns", lambda: build_finder(config))
     server.start()
     try:
@@ -200,7 +243,10 @@ def label(folder: Path, root: Path, names: str, overrides: list[str], people: in
             page.goto("/people/")
             hands = Hands(page)
             page.wait_for_selector(_IDLE, state="attached", timeout=3_600_000)
-            worker = Labeller(hands, truth, _main_faces(server), names)
+            digits = any(name[0].isdecimal() for name in pictures)
+            worker = Labeller(hands, truth, _main_faces(server), frozenset(bystanders), digits)
+            if one_by_one:
+                hands.press("t")
             worker.work()
             browser.close()
     finally:
@@ -246,7 +292,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="one folder of pictures a person")
     parser.add_argument("--root", type=Path, help="a set that was prepared from it before; it is copied")
-    parser.add_argument("--names", choices=("anonymous", "typed", "listed"), default="anonymous")
+    parser.add_argument("--names", choices=("anonymous", "typed", "listed", "mixed"), default="anonymous")
+    parser.add_argument("--one-by-one", action="store_true", help="type names one after the other (T)")
     parser.add_argument("--people", type=int, help="so many people only, the first by name")
     parser.add_argument("--set", action="append", default=[], help="an override of the config, as identity=arcface")
     arguments = parser.parse_args()
@@ -254,7 +301,8 @@ def main() -> None:
         root = Path(beside) / "set"
         if arguments.root:
             shutil.copytree(arguments.root, root)
-        for name, value in label(arguments.folder, root, arguments.names, arguments.set, arguments.people).items():
+        told = label(arguments.folder, root, arguments.names, arguments.set, arguments.people, arguments.one_by_one)
+        for name, value in told.items():
             print(f"{name:32} {value}")
 
 

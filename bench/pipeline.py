@@ -85,7 +85,7 @@ def _bare_loop(pipeline: Pipeline, photos: Sequence[ReferencePhoto]) -> None:
         aspect = image.shape[1] / image.shape[0]
         faces = to_faces(face._see(image), face.threshold)
         for part, long_side in bib.scenes((image.shape[1], image.shape[0]), faces):
-            for corners in bib._find(part, long_side, image):
+            for corners in bib._find(part, long_side, 0.0, image):
                 if bib.torso.wearer(faces, bounds(corners), aspect) is not None:
                     bib._read(corners, image)
 

@@ -3,8 +3,9 @@
 FOLDER is where both sets lie, photos with their `.mat` files beside them, as published. Labels are corrected first: one
 number of set 2 has two digits swapped, and one bib shows a zero that its label lacks. Photos that show a bib without a
 label are left out; of those whose other labels were checked, the faces stay. `--drawn` pastes drawn bibs over the
-labelled ones instead, with letters or a single digit, and compares with what the OCR's own text has right. `--steps`
-moves `bib.long_side` by up to 32 pixels, and `--seconds` measures CPU seconds instead.
+labelled ones instead, with letters or a single digit, and compares with what the OCR's own text has right. `--kinds N`
+draws N bibs of each kind that other races have, and `--arms N` so many arms over each labelled bib. `--steps` moves
+`bib.long_side` by up to 32 pixels, and `--seconds` measures CPU seconds instead.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from itertools import product
 from pathlib import Path
 
 import harness
-from bench import drawn_bibs, race_steps
+from bench import drawn_arms, drawn_bibs, drawn_races, race_steps
 from harness.formats.rbnr import read_set
 from harness.references.files import BibLabels
 from harness.references.importing import ImportedPhoto, ImportedSet, import_set
@@ -51,16 +52,22 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("overrides", nargs="*", help="such as bib_format=digits, for every run")
     parser.add_argument("--presets", nargs="+", default=PRESETS)
     parser.add_argument("--drawn", action="store_true", help="drawn letter and single-digit bibs")
-    parser.add_argument("--seed", type=int, default=drawn_bibs.SEED, help="of the drawn bibs")
+    parser.add_argument("--kinds", type=int, metavar="N", help="N drawn bibs of each kind that other races have")
+    parser.add_argument("--arms", type=int, metavar="N", help="N arms drawn over each labelled bib, one photo each")
+    parser.add_argument("--seed", type=int, default=drawn_bibs.SEED, help="of what is drawn")
     parser.add_argument("--steps", action="store_true", help="F1 with bib.long_side 16 and 32 pixels more and less")
     parser.add_argument("--seconds", action="store_true", help="CPU seconds a photo, all presets on one photo in turn")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         if given.drawn:
             return drawn_bibs.show(list(_photos(given.folder, 1)), given.presets, given.overrides, given.seed)
+        both = [photo for number in SETS for photo in _photos(given.folder, number)]
+        if given.kinds:
+            return drawn_races.show(both, given.presets, given.overrides, given.seed, given.kinds)
+        if given.arms:
+            return drawn_arms.show(both, given.presets, given.overrides, given.seed, given.arms)
         if given.seconds:
-            paths = [photo.path for number in SETS for photo in _photos(given.folder, number)]
-            return race_steps.seconds(paths, given.presets, given.overrides)
+            return race_steps.seconds([photo.path for photo in both], given.presets, given.overrides)
         roots = {number: _imported(Path(folder) / f"set{number}", given.folder, number) for number in SETS}
         where = (*SETTINGS, f"tracking.root={folder}/mlruns", *given.overrides)
         if given.steps:
@@ -76,13 +83,19 @@ def _imported(root: Path, folder: Path, number: int) -> Path:
 
 
 def _photos(folder: Path, number: int) -> Iterator[ImportedPhoto]:
-    """The photos of a set, corrected."""
-    for photo in read_set(_set_folder(folder, number), None).photos:
+    """The photos of a set, corrected, whose numbers can be judged."""
+    for photo in all_photos(folder, number):
         place = int(photo.path.stem.partition("_")[2])
         if place in FACES_ONLY[number]:
             yield replace(photo, bibs=None, links=None)
         elif place not in LEFT_OUT[number]:
-            yield replace(photo, bibs=_corrected(photo))
+            yield photo
+
+
+def all_photos(folder: Path, number: int) -> Iterator[ImportedPhoto]:
+    """All photos of a set, corrected: who wears a number does not depend on bibs without a label."""
+    for photo in read_set(_set_folder(folder, number), None).photos:
+        yield replace(photo, bibs=_corrected(photo))
 
 
 def _set_folder(folder: Path, number: int) -> Path:

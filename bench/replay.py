@@ -23,6 +23,7 @@ from typing import Any
 import optuna
 
 from bench.measure import row
+from bench.search import METRIC, experiment
 from harness.references.sets import ReferencePhoto
 from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
@@ -38,7 +39,7 @@ from harness.types import BibBox, BibFaceLink, FaceBox, PhotoPrediction
 
 #: A shorter run, to look into the loops: HARNESS_BENCH_TRIALS=1000 scripts/bench search
 TRIALS, PHOTOS = int(os.environ.get("HARNESS_BENCH_TRIALS", "10000")), 111
-METRIC, SIZE = "link/f1", (1200, 900)
+SIZE = (1200, 900)
 #: In small steps, so that no sampler runs out of points.
 SPACE = {
     "link.min_drop": {"low": 0.0, "high": 2.0, "step": 0.01},
@@ -47,20 +48,6 @@ SPACE = {
     "link.behind": {"low": 0.0, "high": 1.0, "step": 0.01},
     "link.threshold": {"low": 0.0, "high": 0.4, "step": 0.01},
 }
-
-
-def experiment(sampler: str) -> Experiment:
-    """The search that both loops make."""
-    return Experiment.model_validate(
-        {
-            "study": f"links-{sampler}",
-            "base": ["preset=balanced"],
-            "space": SPACE,
-            "objectives": {METRIC: "maximize"},
-            "budget": {"trials": TRIALS, "minutes": 10_000},
-            "sampler": sampler,
-        }
-    )
 
 
 def drawn_photo(number: int) -> tuple[ReferencePhoto, Found]:
@@ -148,7 +135,7 @@ def measure() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     ledger: list[float] = []
     for sampler in ("random", "tpe"):
-        made = experiment(sampler)
+        made = experiment(sampler, space=SPACE, trials=TRIALS, study="links")
         replay = drawn_replay(made)
         bare = bare_loop(made, replay)
         ours, between = our_loop(made, replay)

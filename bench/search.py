@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -71,15 +71,17 @@ class MemoryPlace:
         return True
 
 
-def experiment(sampler: str, seed: int) -> Experiment:
-    """The search that is repeated."""
+def experiment(
+    sampler: str, seed: int = 0, space: Mapping[str, Any] = SPACE, trials: int = TRIALS, study: str = "repeated"
+) -> Experiment:
+    """A search for the best links; without a space, the one that is repeated."""
     return Experiment.model_validate(
         {
-            "study": f"{sampler}-{seed}",
+            "study": f"{study}-{sampler}-{seed}",
             "base": ["preset=balanced"],
-            "space": SPACE,
+            "space": dict(space),
             "objectives": {METRIC: "maximize"},
-            "budget": {"trials": TRIALS, "minutes": 1000},
+            "budget": {"trials": trials, "minutes": 10_000},
             "sampler": sampler,
             "seed": seed,
         }

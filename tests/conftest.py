@@ -24,6 +24,8 @@ from harness.references.files import (
     PhotoIndex,
     write_file,
 )
+from harness.references.labels import save_bib_tags, view
+from harness.references.store import LabelStore
 from tests.exploring.scored import Scored, score_two
 from tests.servers import postgres, postgres_programs, s3_server
 
@@ -132,29 +134,53 @@ def tiny_set(_tiny_set: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def scored(_tiny_set: Path, tmp_path_factory: pytest.TempPathFactory) -> Scored:
-    """Two runs to look at: a baseline that is right in everything, and one that is not. Nobody changes them."""
+    """Two runs to look at: a baseline that is right in everything, and one that is not. Nobody changes them. One photo
+    of the three has a tag."""
     folder = tmp_path_factory.mktemp("explored")
-    return score_two(Path(shutil.copytree(_tiny_set, folder / "set")), folder / "mlruns")
+    store = LabelStore(Path(shutil.copytree(_tiny_set, folder / "set")))
+    blurred = next(sha256 for sha256, record in store.contents().index.photos.items() if record.names == ["P005.jpg"])
+    save_bib_tags(store, blurred, ["blurry_bib"], view(store, blurred).revisions)
+    return score_two(store.root, folder / "mlruns")
 
 
 @pytest.fixture
-def run_harness(tmp_path: Path) -> RunHarness:
-    """`python -m harness ...` in an empty folder, as a user would start it."""
-    folder = tmp_path / "work"
-    folder.mkdir()
+def harness_process(work: Path, tmp_path: Path) -> RunHarness:
+    """`python -m harness ...` in an empty folder, as a user would start it: for what only a process of its own has,
+    such as how it is started, imported, interrupted and ended. Each takes a second or two to import what it needs."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "HARNESS_CACHE": str(tmp_path / "cache")}
         command = [sys.executable, "-m", "harness", *arguments]
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+        return subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=300)
 
     return run
 
 
 @pytest.fixture
-def work(run_harness: RunHarness, tmp_path: Path) -> Path:
-    """The folder that `run_harness` runs in."""
-    return tmp_path / "work"
+def run_harness(
+    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> RunHarness:
+    """The same in this process, which has imported everything."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        with monkeypatch.context() as patched:
+            patched.chdir(work)
+            patched.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+            patched.setenv("HARNESS_CONF", "")  # which --config-dir sets
+            patched.setattr("sys.argv", ["harness", *arguments])
+            code = run_in_process(list(arguments))
+        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """The folder that `run_harness` and `harness_process` run in."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture(scope="session")

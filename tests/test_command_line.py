@@ -15,7 +15,7 @@ import pytest
 from mlflow.entities import Run
 
 from harness.base.errors import HarnessError
-from harness.evaluate import make_report
+from harness.remaking import make_report
 from harness.tracking.finding import list_runs
 from harness.tracking.store import LocalStore
 from tests.conftest import QUICK, Harness, RunHarness
@@ -52,7 +52,7 @@ def test_help_covers_both_halves_and_imports_nothing_heavy() -> None:
     ("arguments", "message"),
     [
         (["preset=nope"], "preset=nope: no such choice; preset is one of: balanced, best, fast"),
-        (["face.threshold=abc"], "face.threshold: Input should be a valid number"),
+        (["face.threshold=abc"], "face.threshold: must be a number"),
         (["references.root=/does/not/exist"], "references.root: no reference set at /does/not/exist"),
         (["-m", "preset=nope,fast"], "preset=nope: no such choice"),
         (["nonsense"], r"nonsense: no such command \(harness --help lists them all\)"),
@@ -61,9 +61,9 @@ def test_help_covers_both_halves_and_imports_nothing_heavy() -> None:
     ],
 )
 def test_a_mistake_is_told_briefly_and_leaves_nothing_behind(
-    run_harness: RunHarness, work: Path, arguments: list[str], message: str
+    harness_process: RunHarness, work: Path, arguments: list[str], message: str
 ) -> None:
-    done = run_harness(*arguments)
+    done = harness_process(*arguments)
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert re.search(message, done.stderr)
@@ -72,8 +72,8 @@ def test_a_mistake_is_told_briefly_and_leaves_nothing_behind(
 
 
 @pytest.mark.slow
-def test_a_run_is_shown_and_logged(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
-    done = run_harness(*staging(tiny_set), "note=first try")
+def test_a_run_is_shown_and_logged(harness_process: RunHarness, work: Path, tiny_set: Path) -> None:
+    done = harness_process(*staging(tiny_set), "note=first try")
     assert done.returncode == 0, done.stderr
     for title in ("Bib detection", "Bib reading (OCR)", "Numbers", "Face detection", "Bib-face links"):
         assert title in done.stdout
@@ -96,16 +96,18 @@ def test_a_run_is_shown_and_logged(run_harness: RunHarness, work: Path, tiny_set
 
 
 @pytest.mark.slow
-def test_a_step_that_somebody_asked_for_and_that_does_nothing_is_named(run_harness: RunHarness, tiny_set: Path) -> None:
-    done = run_harness(*staging(tiny_set), "bib.torso.rival_share=0.5")
+def test_a_step_that_somebody_asked_for_and_that_does_nothing_is_named(
+    harness_process: RunHarness, tiny_set: Path
+) -> None:
+    done = harness_process(*staging(tiny_set), "bib.torso.rival_share=0.5")
     assert "harness: switched on, but without effect on any photo: bib.torso.rival_share\n" in done.stderr
 
 
 @pytest.mark.slow
-def test_a_corrupt_photo_makes_the_run_incomplete(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
+def test_a_corrupt_photo_makes_the_run_incomplete(harness_process: RunHarness, work: Path, tiny_set: Path) -> None:
     broken = sorted((tiny_set / "photos").iterdir())[0]
     broken.write_bytes(broken.read_bytes()[:3000])
-    done = run_harness(*staging(tiny_set))
+    done = harness_process(*staging(tiny_set))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "INCOMPLETE: 1 of 3 photos could not be evaluated" in done.stderr
@@ -118,8 +120,8 @@ def test_a_corrupt_photo_makes_the_run_incomplete(run_harness: RunHarness, work:
 
 
 @pytest.mark.slow
-def test_a_sweep_is_flat_runs_and_an_overview(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
-    done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *QUICK)
+def test_a_sweep_is_flat_runs_and_an_overview(harness_process: RunHarness, work: Path, tiny_set: Path) -> None:
+    done = harness_process("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *QUICK)
     assert done.returncode == 0, done.stderr
     runs = stored_runs(work)
     assert {run.info.run_name.split()[0] for run in runs} == {"fast", "best"}
@@ -141,6 +143,12 @@ def test_of_a_sweep_the_best_and_the_worst_run_have_a_report_and_others_get_thei
     swept = harness("-m", *confidence, "seed=0,1,2")
     assert swept.code == 0, swept.err
     assert "Reports are made of the best run and of the worst" in swept.out
+    told = re.findall(r"sweep: run (\d) of 3, (\d) done(, about [\d:]+ left)?$", swept.err, re.MULTILINE)
+    assert [(run, done, bool(left)) for run, done, left in told] == [
+        ("1", "0", False),
+        ("2", "1", True),
+        ("3", "2", True),
+    ]
     first, second, third = sorted(stored_runs(tmp_path), key=lambda run: run.info.start_time)
     reports = {
         run.info.run_id: Path(unquote(urlsplit(run.info.artifact_uri).path)) / "report.html"
@@ -179,8 +187,8 @@ def test_what_is_made_when_has_three_answers(harness: Harness, wrong: str) -> No
 
 
 @pytest.mark.slow
-def test_a_failing_job_does_not_stop_the_sweep(run_harness: RunHarness, work: Path, tiny_set: Path) -> None:
-    done = run_harness(
+def test_a_failing_job_does_not_stop_the_sweep(harness_process: RunHarness, work: Path, tiny_set: Path) -> None:
+    done = harness_process(
         "-m", *staging(tiny_set), "face.weights.file=missing.onnx,models/face_detection_yunet_2023mar_int8bq.onnx"
     )
     assert done.returncode == 1

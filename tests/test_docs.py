@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from bench.reference import pages
 
+import harness
 from harness.base import errors
 from harness.base.errors import HarnessError
 from harness.base.signals import EndedError, interrupted_code
@@ -47,6 +49,20 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
         if not target.startswith(("http:", "https:")):
             assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["config.md", "commands.md", "api.md"])
+def test_reference_pages_are_what_the_program_says(name: str) -> None:
+    written = (ROOT / "docs" / "reference" / name).read_text()
+    assert written == pages()[name], f"docs/reference/{name} is old; scripts/docs --reference makes it anew"
+
+
+def test_reference_pages_leave_nothing_out() -> None:
+    made = pages()
+    assert all(f"## harness {command.NAME}\n" in made["commands.md"] for command in COMMANDS)
+    choices = [(group, choice) for group, choices in config_groups().items() for choice in choices]
+    assert all(f"### {group}={choice}\n" in made["config.md"] for group, choice in choices)
+    assert all(f"### harness.{name}\n" in made["api.md"] for name in harness.__all__ if name != "__version__")
 
 
 def test_every_page_can_be_reached_on_the_site() -> None:

@@ -11,7 +11,8 @@ import pytest
 from harness import evaluate as line
 from harness.base.errors import HarnessError
 from harness.config import build, compose
-from harness.evaluate import RunResult, evaluate
+from harness.evaluate import evaluate
+from harness.remaking import RunResult
 from harness.report.html import REPORT_FILE
 from harness.runs.archive import PHOTOS
 from harness.runs.plan import CACHED_PHOTOS

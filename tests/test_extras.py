@@ -37,7 +37,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 #: Modules that always come with a package that is declared: MLflow, FastAPI, and the launcher of joblib.
-BROUGHT = {"joblib", "sqlalchemy", "starlette"}
+BROUGHT = {"alembic", "joblib", "sqlalchemy", "starlette"}
 #: Only `harness.testing` and the tests that `harness new` writes import it: whoever runs tests has it.
 FOR_TESTS = {"pytest"}
 

@@ -113,7 +113,7 @@ def test_a_bad_picture_is_told_before_photos_are_looked_at_and_nothing_is_writte
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "nothing to search with: say --selfie FILE, --number NUMBER or both"),
+        ([], "nothing to search with: give --selfie FILE, --number NUMBER or both"),
         (["--number", "4?7"], "'4?7': expected a whole number, as it stands on a bib"),
         (["--number", "  "], "expected a whole number"),
         (["--number", "4", "--html", "page.txt"], "--html page.txt: expected a name that ends in .html"),

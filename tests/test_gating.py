@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageEnhance
 
-from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, read_file, write_file
+from harness.references.contents import read_file
+from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, write_file
 from tests.conftest import Harness
 from tests.test_command_line import staging, stored_runs
 
@@ -195,7 +196,7 @@ def test_baselines_are_replaced_and_runs_deleted_only_on_purpose(
     refused = harness("baseline", middle)
     assert refused.code == 2
     assert f"this would replace {oldest[:8]} (fast bib.long_side=640 face.long_side=640 seed=0)" in refused.err
-    assert "say -f" in refused.err
+    assert "add -f" in refused.err
     replaced = harness("baseline", "-f", middle)
     assert replaced.code == 0
     assert f"it replaces {oldest[:8]}" in replaced.out

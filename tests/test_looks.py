@@ -20,7 +20,8 @@ from PIL import Image
 
 import harness as api
 from harness.base.errors import HarnessError, SealedError
-from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, read_file, write_file
+from harness.references.contents import read_file
+from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, write_file
 from harness.references.freeze import freeze
 from harness.references.store import LabelStore
 from harness.runs.looks import MOST, Holdout, Look, protection, read_looks, was_shown, write_looks

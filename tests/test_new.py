@@ -182,7 +182,7 @@ def test_a_name_that_cannot_be_used_is_refused_in_a_sentence(
 def test_an_unknown_kind_is_refused_with_those_that_exist(harness: Harness) -> None:
     told = harness("new", "nose", "our_noses")
     assert told.code == 2
-    assert "KIND nose: expected one of bib, face, link, identity, scorecard, format, task" in told.err
+    assert "KIND nose: expected one of bib, face, link, identity, scorecard, format, task, ci" in told.err
 
 
 def test_a_named_conf_folder_gets_the_files_and_the_test_knows_its_name(

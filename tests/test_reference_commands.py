@@ -95,7 +95,7 @@ def test_split_shows_asks_and_moves(run_harness: RunHarness, tiny_set: Path) -> 
     assert "1 photo of 1 group in another split than most of the group" in shown.stdout
     assert "P005.jpg: holdout -> iteration" in shown.stdout
     asked = run_harness("split", "--by-group", root)
-    assert (asked.returncode, "say -f" in asked.stderr) == (2, True)
+    assert (asked.returncode, "add -f" in asked.stderr) == (2, True)
     assert (tiny_set / "photo_index.json").read_text() == before
     moved = json.loads(run_harness("split", "--by-group", "-f", "--json", root).stdout)
     assert (moved["broken"], list(moved["moves"].values()), moved["moved"]) == (1, ["iteration"], True)

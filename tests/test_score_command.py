@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from mlflow.entities import Run
 
-from harness.references.files import PhotoIndex, read_file, write_file
+from harness.references.contents import read_file
+from harness.references.files import PhotoIndex, write_file
 from tests.conftest import BIB, HEIGHT, PEOPLE, WIDTH, Harness, unit
 from tests.test_command_line import staging, stored_runs
 
@@ -190,7 +191,7 @@ def test_a_photo_without_a_line_makes_the_run_incomplete_and_has_none_when_expor
     assert f"Exported 2 photos of run {run.info.run_id[:8]} (two) to out.jsonl\n1 photo could not be" in exported.out
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 2
     taken = harness("export", "--format", "predictions", "latest", "out.jsonl")
-    assert (taken.code, taken.err) == (2, "harness: out.jsonl: is there already; say -f to replace it\n")
+    assert (taken.code, taken.err) == (2, "harness: out.jsonl: exists already; add -f to replace it\n")
     assert harness("export", "--format", "predictions", "latest", "out.jsonl", "-f").code == 0
     assert [path.name for path in tmp_path.glob(".out*")] == []
     assert harness("export", "--format", "predictions", "nope", "new.jsonl").code == 2
@@ -321,7 +322,7 @@ def test_coco_results_and_pixels_are_scored_alike(harness: Harness, tiny_set: Pa
             "bad.jsonl: no COCO results; expected a JSON array of detections with",
         ),
         (["nowhere.jsonl"], "nowhere.jsonl: cannot be read: No such file or directory"),
-        (["bad.jsonl"], "bad.jsonl:2: bibs.0.x: Input should be a finite number, got nan"),
+        (["bad.jsonl"], "bad.jsonl:2: bibs.0.x: must be a finite number, got nan"),
         (["bad.jsonl", "bib.long_side=640"], "bib.long_side=640: the predictions come from a file"),
         (["bad.jsonl", "preset=fast"], "preset=fast: the predictions come from a file"),
         (["bad.jsonl", "references=off"], "references=off: predictions are for photos"),
@@ -353,7 +354,7 @@ def test_what_cannot_be_scored_ends_with_2_and_leaves_nothing_behind(
         ),
         (
             b'{"photo": "P001.jpg", "faces": [], "links": [[0, 1e400]]}',
-            ":1: links.0.1: Input should be a finite number",
+            ":1: links.0.1: must be a finite number",
         ),
         (b'{"photo": "' + b"x" * 50_000_000 + b'"}', ": 1 line is about a photo that staging does not have:"),
         (b"x" * 50_000_000, ":1: not JSON: expected value at column 1; expected one JSON object a line"),

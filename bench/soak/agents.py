@@ -3,8 +3,8 @@
 Two clients of the SDK, each with a server of its own, work on one desk: the driver begins a study on an empty cache,
 tries points and lets the sampler search; the reader reads whatever can be read, all the while. The driver's server is
 killed while the base is evaluated, and again, with the process that works on the search, while the search is at work.
-What must hold: no call takes longer than two seconds, every repeated call finds its job, no point is claimed twice, and
-the budget is kept.
+What must hold: no call takes longer than two seconds, be it of a tool, a resource or a prompt; every repeated call
+finds its job; no point is claimed twice; and the budget is kept.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,9 @@ SPACE: Mapping[str, Any] = {
     "bib.torso.rival_share": {"low": 0.3, "high": 0.9, "step": 0.1},
     "link.max_drop": {"low": 3.0, "high": 9.0, "step": 0.5},
 }
+#: The tool that is about no study, and all that can be read without a tool.
+ABOUT_ALL = ("list_studies",)
+RESOURCES = ("studies", f"studies/{STUDY}", f"studies/{STUDY}/jobs", "parameters")
 #: Labels of RBNR are tight on the digits.
 RBNR = ("bib.plate.widen=1", "bib.plate.heighten=1", "bib.plate.least_width=0", "scoring.bib_iou=0.3")
 
@@ -53,11 +56,27 @@ class Agent:
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
         """Call a tool of the study."""
-        started = time.monotonic()
-        result = await self.client.call_tool(tool, {"study": self.study, **arguments})
-        self.seconds[tool].append(time.monotonic() - started)
+        of = {} if tool in ABOUT_ALL else {"study": self.study}
+        with self._timed(tool):
+            result = await self.client.call_tool(tool, {**of, **arguments})
         assert isinstance(result, CallToolResult)
         return result
+
+    async def read(self, address: str) -> str:
+        """What a resource says."""
+        with self._timed(address.replace(self.study, "STUDY")):
+            return str((await self.client.read_resource(address)).contents)
+
+    async def prompted(self, prompt: str) -> str:
+        """What a prompt says of the study."""
+        with self._timed(f"prompt {prompt}"):
+            return str((await self.client.get_prompt(prompt, {"study": self.study})).messages)
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.seconds[what].append(time.monotonic() - started)
 
     async def answer(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """What a tool answers at once."""
@@ -94,13 +113,17 @@ class Agent:
 
     async def refused(self, tool: str, **arguments: Any) -> str:
         """Call a tool that must refuse, at once or by its job; gives its words."""
+        words = await self.ended(tool, **arguments)
+        assert words, f"{tool} was not refused"
+        return words
+
+    async def ended(self, tool: str, **arguments: Any) -> str:
+        """Call a tool, and wait for its job; gives the words of a refusal, and none where there was none."""
         result = await self.call(tool, **arguments)
-        if not result.is_error:
-            begun = dict(result.structured_content or {})
-            answer = await self.finished(begun["job"], study=begun["study"])
-            assert answer["status"] == "failed", answer
-            return str(answer["error"])
-        return " ".join(getattr(part, "text", "") for part in result.content)
+        if result.is_error:
+            return " ".join(getattr(part, "text", "") for part in result.content)
+        begun = dict(result.structured_content or {})
+        return str((await self.finished(begun["job"], study=begun["study"]))["error"])
 
 
 @asynccontextmanager
@@ -125,12 +148,13 @@ async def agent_at(
 async def read_on(reader: Agent, over: anyio.Event, rounds: list[int]) -> None:
     """Read all that can be read, again and again."""
     while not over.is_set():
-        await reader.answer("budget_status")
-        await reader.answer("describe_space")
-        await reader.client.call_tool("list_studies", {})
+        for tool in ("budget_status", "describe_space", "list_studies"):
+            await reader.answer(tool)
         for tool in ("get_baseline", "leaderboard", "list_failures"):
             await reader.call(tool)  # a study that is not begun yet refuses
-        await reader.client.read_resource("harness://studies")
+        for address in RESOURCES:
+            await reader.read(f"harness://{address}")
+        await reader.prompted("start")
         rounds[0] += 1
         await anyio.sleep(0.2)
 
@@ -156,6 +180,8 @@ async def drive(desk: Path, environment: Mapping[str, str], trials: int, seed: i
         if len(jobs) != 1:
             wrong.append(f"run_trial was begun {len(jobs)} times")
         await agent.wait(jobs.pop())
+        asked = await agent.ask("ask")
+        await agent.answer("give_back_trial", trial=asked["trial"])
         search = await agent.answer("start_search", key="search")
         await agent.under_way(search["job"], done=1)
         for lane in _lanes(desk):
@@ -172,6 +198,13 @@ async def drive(desk: Path, environment: Mapping[str, str], trials: int, seed: i
             photo = failures["failures"][0]["sha256"]
             await agent.ask("what_if", photo=photo, params={"bib.rule.min_char_score": 0.3})
             await agent.ask("smallest_change", photo=photo)
+            await agent.ask("flag_label", photo=photo, what="bib", why="nobody can read this number")
+        first_trial = min(trial["trial"] for trial in board["trials"])
+        for tool in ("get_trial", "compare_trials", "explain_trial"):
+            await agent.ask(tool, trial=first_trial)
+        await agent.ended("propose_preset")  # it is refused where nothing was found
+        await agent.refused("judge", commit="0" * 40, hypothesis=HYPOTHESIS)  # nobody has made this commit
+        await agent.answer("cancel_job", job=again["job"])  # it is done, and stays so
         left = (await agent.answer("budget_status"))["trials_left"]
         if left or board["budget"]["trials"] != trials:
             wrong.append(f"{board['budget']['trials']} of {trials} trials were made, and {left} are left")
@@ -201,6 +234,7 @@ def prepare(desk: Path, trials: int, base: Sequence[str]) -> None:
         "objectives": {"number/f1": "maximize"},
         "budget": {"trials": trials, "minutes": 120},
         "sampler": "random",
+        "judge": {},
     }
     (desk / "experiments" / f"{STUDY}.yaml").write_text(yaml.safe_dump(experiment))
 
@@ -248,11 +282,16 @@ async def _both(desk: Path, environment: Mapping[str, str], trials: int, seed: i
 
 
 def too_slow(calls: Agent) -> list[str]:
-    """Tell the slowest call of each tool; those that took too long are wrong."""
+    """Tell the slowest call of each tool, resource and prompt. One that took too long is wrong, and so is a tool that
+    was never called."""
+    from harness.search.server import ACTORS, READERS
+
     for tool, seconds in sorted(calls.seconds.items(), key=lambda item: -max(item[1])):
-        print(f"{tool:<18} {len(seconds):>5} calls, slowest {max(seconds):.2f} s", flush=True)
+        print(f"{tool:<30} {len(seconds):>5} calls, slowest {max(seconds):.2f} s", flush=True)
     slow = {tool: max(seconds) for tool, seconds in calls.seconds.items() if max(seconds) > MOST_SECONDS}
-    return [f"{tool} took {seconds:.2f} s" for tool, seconds in slow.items()]
+    tools = {tool.__name__ for tool in (*READERS, *ACTORS)}
+    never = [f"{tool} was never called" for tool in sorted(tools - set(calls.seconds))]
+    return [f"{tool} took {seconds:.2f} s" for tool, seconds in slow.items()] + never
 
 
 def references(folder: Path, photos: Path | None) -> tuple[str, ...]:

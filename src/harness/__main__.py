@@ -8,6 +8,7 @@ import sys
 from harness.base.conf import take_config_dir
 from harness.base.errors import HarnessError
 from harness.base.garbage import importing, own_process
+from harness.base.progress import busy
 from harness.base.signals import interrupted_code
 
 
@@ -24,7 +25,7 @@ def main() -> None:
 
 
 def _is_word(argument: str) -> bool:
-    return argument.replace("-", "").isalnum() and not argument.startswith("-")
+    return argument.replace("-", "").replace("_", "").isalnum() and not argument.startswith("-")
 
 
 def run(arguments: list[str]) -> int:
@@ -51,11 +52,13 @@ def run(arguments: list[str]) -> int:
 
             words = command_first(arguments, [command.NAME for command in COMMANDS])
             if _is_word(words[0]):
-                return run_command(words)
-        with importing():
-            from harness.app import run_app
+                with busy(f"harness {words[0]}", until_output=True):
+                    return run_command(words)
+        with busy("starting", until_output=True):
+            with importing():
+                from harness.app import run_app
 
-        return run_app(arguments)
+            return run_app(arguments)
     except HarnessError as error:
         if not error.shown:
             print(f"harness: {error}", file=sys.stderr)

@@ -22,11 +22,12 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from harness.base import conf
 from harness.base.errors import ConfigError, CrashError, HarnessError
 from harness.base.garbage import importing
 from harness.base.loopback import keep_ray_here
 from harness.base.signals import ended_by_signals
-from harness.base.texts import COMMAND
+from harness.base.texts import COMMAND, meant
 from harness.building import instantiate
 from harness.composition import Loader
 from harness.config import build, compose, open_overrides, shadow_lines
@@ -34,6 +35,10 @@ from harness.explaining import explain
 from harness.showing import in_name, run_and_show, store_words
 
 _SWEEP = ("-m", "--multirun", "hydra.mode=MULTIRUN")
+#: The options of a run that people need.
+_OPTIONS = ("-m", "--cfg", "--config-dir", "--help", "--version")
+#: What `--cfg` shows: the config of a run, that of Hydra, or both.
+_SHOWN = ("job", "hydra", "all")
 #: The folder in that of a sweep with a file for each job that has ended.
 _ENDED = "ended"
 #: How `hydra/launcher=ray` starts Ray, without its dashboard, and how it joins one: with no wish for its memory.
@@ -72,10 +77,11 @@ def _run_once(arguments: Sequence[str]) -> None:
 def _sweep(arguments: Sequence[str]) -> None:
     """Run every job, whatever becomes of the others, and then the overview."""
     sweep_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-    here = Path.cwd()
+    here, planned, begun = Path.cwd(), len(_jobs(arguments)), time.time()
 
     def job(config: DictConfig) -> None:
         os.chdir(here)  # a launcher may start it anywhere, and the paths of a config may be relative
+        _tell_progress(planned, begun)
         _sweep_job(config)
 
     with ended_by_signals():
@@ -84,7 +90,8 @@ def _sweep(arguments: Sequence[str]) -> None:
                 _run_hydra(job, [*arguments, *_ray_overrides(arguments), f"sweep_id={sweep_id}"])
         except BrokenExecutor as error:
             raise CrashError(
-                "a worker of the sweep was killed, and the others ended with it; the same command makes what is missing"
+                "a worker of the sweep was killed, and the others ended with it; call the same command again to make "
+                "the missing runs"
             ) from error
         finally:
             _close_sweep(sweep_id, arguments)
@@ -112,14 +119,30 @@ def _sweep_job(config: DictConfig) -> None:
     _mark_ended(Path(hydra.sweep.dir), hydra.job.num)
 
 
+def _tell_progress(planned: int, begun: float) -> None:
+    """Which of the jobs begins and, by those that have ended, how long the rest will take."""
+    hydra = HydraConfig.get()
+    ended = len(list((Path(hydra.sweep.dir) / _ENDED).glob("*")))
+    from tqdm import tqdm
+
+    left = f", about {tqdm.format_interval((time.time() - begun) / ended * (planned - ended))} left" if ended else ""
+    if planned:
+        print(f"\nsweep: run {hydra.job.num + 1} of {planned}, {ended} done{left}", file=sys.stderr, flush=True)
+
+
 def _mark_ended(folder: Path, job: int) -> None:
     (folder / _ENDED).mkdir(parents=True, exist_ok=True)
     (folder / _ENDED / str(job)).touch()
 
 
 def _missing(folder: Path, arguments: Sequence[str]) -> list[str]:
-    """The jobs of a sweep that were killed, or never begun, each by what it overrides. Another sweeper than Hydra's own
-    decides as it goes which jobs there are; of those nothing is said."""
+    """The jobs of a sweep that were killed, or never begun, each by what it overrides."""
+    return [words for number, words in enumerate(_jobs(arguments)) if not (folder / _ENDED / str(number)).exists()]
+
+
+def _jobs(arguments: Sequence[str]) -> list[str]:
+    """The jobs of a sweep, each by what it overrides. Another sweeper than Hydra's own decides as it goes which jobs
+    there are; of those nothing is known."""
     if any(item.startswith("hydra/sweeper") for item in arguments):
         return []
     overrides = [item for item in open_overrides(arguments) if not item.startswith("-")]
@@ -129,19 +152,18 @@ def _missing(folder: Path, arguments: Sequence[str]) -> list[str]:
         return []  # the sweep itself has failed on this, and says so
     jobs = [job for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
     varied = [item.is_sweep_override() for item in parsed]
-    return [
-        " ".join(item for item, several in zip(job, varied, strict=True) if several)
-        for number, job in enumerate(jobs)
-        if not (folder / _ENDED / str(number)).exists()
-    ]
+    return [" ".join(item for item, several in zip(job, varied, strict=True) if several) for job in jobs]
 
 
 def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> None:
     """What `hydra.main` does with its command line, on our loader."""
     parser = get_args_parser()
+    _check_options(parser, arguments)
     given = parser.parse_args(open_overrides(arguments))
     if given.config_path or given.config_name or given.experimental_rerun:
-        raise ConfigError("--config-path, --config-name, --experimental-rerun: not here; --config-dir adds a folder")
+        raise ConfigError(
+            "--config-path, --config-name, --experimental-rerun: not supported; --config-dir adds a folder"
+        )
     if sum(map(bool, (given.run, given.multirun, given.cfg, given.info, given.shell_completion))) > 1:
         raise ConfigError("--run, --multirun, --cfg, --info, --shell-completion: only one of them at a time")
     hydra = Hydra(task_name="harness", config_loader=Loader())
@@ -153,6 +175,20 @@ def _run_hydra(job: Callable[[DictConfig], None], arguments: Sequence[str]) -> N
         raise ConfigError(explain(error)) from error
     finally:
         GlobalHydra.instance().clear()
+
+
+def _check_options(parser: ArgumentParser, arguments: Sequence[str]) -> None:
+    """Refuse an option that a run does not have, or a wrong `--cfg`, in one sentence: the parser of Hydra prints
+    all that it has itself."""
+    known = set(parser._option_string_actions)
+    for place, word in enumerate(arguments):
+        name, _, value = word.partition("=")
+        if name in ("-c", "--cfg") and (value or "".join(arguments[place + 1 : place + 2])) not in _SHOWN:
+            raise ConfigError(f"{name}: expected one of {', '.join(_SHOWN)}, as in harness --cfg job preset=fast")
+        if word.startswith("-") and word.partition("=")[0] not in known:
+            override, listed = conf.override_meant(word), f"; it has {', '.join(_OPTIONS)}"
+            near = f"; did you mean {override}?" if override else meant(word, [*_OPTIONS, *known]) or listed
+            raise ConfigError(f"{word}: no such option of a run{near} (harness --help tells more)")
 
 
 def _do(hydra: Hydra, job: Callable[[DictConfig], None], parser: ArgumentParser, given: Namespace) -> None:
@@ -190,10 +226,11 @@ def _close_sweep(sweep_id: str, arguments: Sequence[str]) -> None:
         store = instantiate(config, "tracking")
     except HarnessError:
         return  # the sweep itself has failed on this, and says so
-    from harness.evaluate import evaluate_sweep
+    from harness.sweeping import evaluate_sweep
 
     folder = Path(config.tracking.get("root", "mlruns")) / "sweeps" / sweep_id
     missing = _missing(folder, arguments)
+    (folder / "multirun.yaml").unlink(missing_ok=True)  # Hydra's, with every value that was typed, secrets as well
     overview = evaluate_sweep(store.open(), sweep_id, missing) if store.exists else None
     if overview is None:
         shutil.rmtree(folder, ignore_errors=True)

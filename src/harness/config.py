@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.base import conf
 from harness.base.errors import ConfigError
+from harness.base.hiding import MASK, hide, hide_override, hide_text
 from harness.building import STAGES, build_tasks, instantiate
 from harness.composition import Loader
 from harness.explaining import FILLED_IN, explain
@@ -186,19 +187,22 @@ def build(config: DictConfig, overrides: Sequence[str] = (), file: PredictionsFi
         searching = _searching(values, tasks)
         values = {key: value for key, value in values.items() if key not in _PIPELINE}
         values |= {"pipeline": "file", "predictions": file.params(), **searching}
+    written = OmegaConf.to_container(config, resolve=False)
+    computed = hide({key: value for key, value in values.items() if key not in _NOT_COMPUTED}, written)
     return RunSpec(
         preset="" if file else config.preset,
         title=file.path.stem if file else "",
-        overrides=tuple(overrides),
+        overrides=tuple(map(hide_override, overrides)),
         seed=config.seed,
-        note=config.note,
+        note=hide_text(config.note),
         force=config.force,
         sweep_id=config.sweep_id,
         tasks=tasks,
         gate=gate,
         tracking=instantiate(config, "tracking"),
-        params=_flatten(values),
-        config_yaml=OmegaConf.to_yaml(OmegaConf.create(values)),
+        params=_flatten(computed.values),
+        config_yaml=OmegaConf.to_yaml(OmegaConf.create(hide(values, written).values)),
+        secrets=computed.digest,
         timing=_when("timing", config.timing),
         reports=_when("report.make", config.report.make),
         drawing=drawing_of(config),
@@ -210,6 +214,8 @@ def build(config: DictConfig, overrides: Sequence[str] = (), file: PredictionsFi
 def stored_spec(config_yaml: str) -> RunSpec:
     """The run that is stored with this config, to be made again. Raises a ConfigError where it cannot be."""
     stored = OmegaConf.create(config_yaml)
+    if MASK in config_yaml and (kept := [key for key, value in _flatten(stored).items() if MASK in value]):
+        raise ConfigError(f"it was made with a secret that is not kept: {', '.join(kept)}; make the run again")
     if "predictions" in stored:
         raise ConfigError("it was scored from a file of predictions, which is not kept; score the file again")
     try:
@@ -228,6 +234,8 @@ def drawing_of(config: DictConfig) -> Drawing:
         raise ConfigError(f"report.pictures={pictures}: expected a number from 0 to {MOST_PICTURES}")
     if explorer and not explorer.startswith(("http://", "https://")):
         raise ConfigError(f"report.explorer={explorer}: expected an address such as http://127.0.0.1:8484")
+    if hide_text(explorer) != explorer:
+        raise ConfigError("report.explorer: it has a password, which every report would show")
     return Drawing(pictures, explorer.rstrip("/"))
 
 

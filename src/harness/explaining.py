@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -15,8 +15,11 @@ from pydantic import ValidationError
 
 from harness.base import conf
 from harness.base.checks import first_error
+from harness.base.comments import meanings_of
 from harness.base.errors import ConfigError
+from harness.base.hiding import is_secret
 from harness.base.objects import class_named, field_names
+from harness.base.texts import nearest
 from harness.composition import file_values
 
 #: The keys of the config that whoever composes it fills in; nobody types them.
@@ -30,20 +33,46 @@ def explain(error: HydraException | OmegaConfBaseException) -> str:
     """A composition error in a sentence or two that list what exists."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         group, _, choice = error.missing_cfg_file.rpartition("/")
-        near = difflib.get_close_matches(choice, error.options, n=1)
+        near = nearest(choice, error.options)
         told = f"{group}={choice}: no such choice; {group} is one of: {', '.join(sorted(error.options))}"
-        return f"{told}. Did you mean {group}={near[0]}?" if near else told
+        return f"{told}. Did you mean {group}={near}?" if near else told
+    if isinstance(error, OverrideParseException) and "=" not in error.override:
+        return _no_override(error.override)
+    if found := re.match(r"Ambiguous value for argument '(.*)'", str(error)):
+        decimal = re.sub(r"=(\d+),(\d+)$", r"=\1.\2", found[1])
+        point = f"; a decimal has a point: {decimal}" if decimal != found[1] else ""
+        return f"{found[1]}: several values are a sweep, which begins with -m: harness -m {found[1]}{point}"
+    if str(error).startswith("Could not override ''."):
+        return "an override has a key before its =, as in preset=fast"
     if isinstance(error, OverrideParseException):
         return f"{error.override}: not a valid override: {error.message.splitlines()[0]}"
     cause = error.__cause__ if isinstance(error, ConfigCompositionException) else error
     if isinstance(cause, ConfigKeyError | ConfigAttributeError) and isinstance(cause.parent_node, DictConfig):
         return _no_such_key(str(cause.full_key), cause.parent_node)
     if isinstance(cause, OmegaConfBaseException):
-        return f"{cause.full_key}: {str(cause.msg or cause).splitlines()[0]}"
+        return f"{cause.full_key}: {_wrong_kind(str(cause.msg or cause).splitlines()[0])}"
     first, *more = str(error).splitlines()
     if more and (found := re.match(r"In '(.*)': \w+ raised while composing config", first)):
         return _in_file(found[1], more[0].strip())
     return str(error)
+
+
+def _no_override(word: str) -> str:
+    """A word that is no command and has no `=`."""
+    if Path(word).is_dir():
+        return f"{word}: expected a command, or an override such as preset=fast; for its photos: harness start {word}"
+    key, colon, value = word.partition(":")
+    meant = f"; did you mean {key}={value}?" if colon and key.split(".")[0] in conf.groups() else ""
+    return f"{word}: expected a command, or an override such as preset=fast{meant}"
+
+
+def _wrong_kind(problem: str) -> str:
+    """A value of the wrong type, in the words of every other value."""
+    if found := re.match(r"Value '(.*)' of type '\w+' could not be converted to (Integer|Float)", problem):
+        return f"must be a {'whole ' if found[2] == 'Integer' else ''}number, got '{found[1]}'"
+    if found := re.match(r"Value '(.*)' is not a valid bool", problem):
+        return f"must be true or false, got '{found[1]}'"
+    return problem
 
 
 def misfit(config: DictConfig, group: str, values: Mapping[str, Any], error: ValidationError) -> str:
@@ -61,7 +90,7 @@ def misfit(config: DictConfig, group: str, values: Mapping[str, Any], error: Val
         file = ("", "")
     place = f"{conf.file_words(*file)}: " if all(file) else ""
     if first["type"] != "unexpected_keyword_argument":
-        return f"{place}{first_error(error, group)}"
+        return f"{place}{first_error(error, group, any(map(is_secret, where)))}"
     known = field_names(class_named(values, group), where[:-1])
     told = f"{place}{key}: no such key of {target}{_which_has(known)}.{_near(where[-1], known, key)}"
     if file[0] == "preset":
@@ -103,13 +132,28 @@ def _no_such_key(full_key: str, parent_node: DictConfig) -> str:
     """An override of a key that is not there. A group has the keys of its class, whatever a preset says about it."""
     parent, _, key = full_key.rpartition(".")
     keys = [str(name) for name in parent_node if name not in _HIDDEN]
+    if not parent and (inside := _keys_inside(parent_node, key)):
+        return f"{full_key}: no such key. Did you mean {' or '.join(inside)}?"
     if known := _class_keys(full_key.split(".")[0], parent_node):
         if key in known:
             return f"{full_key}: the file that is chosen does not list it; add it there, or type +{full_key}=VALUE"
         keys = known
-    return (
-        f"{full_key}: no such key; {parent or 'the config'} has: {', '.join(sorted(keys))}.{_near(key, keys, full_key)}"
-    )
+    near = _near(key, keys, full_key) or _choices_with(parent, key)
+    return f"{full_key}: no such key; {parent or 'the config'} has: {', '.join(sorted(keys))}.{near}"
+
+
+def _keys_inside(config: DictConfig, key: str) -> list[str]:
+    """The groups that have a key of this name, as `face.threshold` for `threshold`."""
+    groups = {str(name): value for name, value in config.items() if isinstance(value, DictConfig)}
+    return [f"{name}.{key}" for name, value in sorted(groups.items()) if name not in _HIDDEN and key in value]
+
+
+def _choices_with(group: str, key: str) -> str:
+    """The choices of a group whose files have a key, as ` tracking=server has it.` for `tracking.uri`."""
+    if group not in conf.groups():
+        return ""
+    found = [f"{group}={choice}" for choice, file in sorted(meanings_of(group).items()) if key in file.values]
+    return f" {' and '.join(found)} {'has' if len(found) == 1 else 'have'} it." if found else ""
 
 
 def _class_keys(group: str, node: DictConfig) -> list[str]:
@@ -137,6 +181,6 @@ def _which_has(known: Sequence[str]) -> str:
 
 
 def _near(key: str, known: Sequence[str], full_key: str) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
+    near = nearest(key, known)
     parent = full_key.rpartition(".")[0]
-    return f" Did you mean {'.'.join(filter(None, (parent, near[0])))}?" if near else ""
+    return f" Did you mean {'.'.join(filter(None, (parent, near)))}?" if near else ""

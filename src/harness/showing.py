@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from harness.base.conf import shadow_words
 from harness.base.errors import GateError, IncompleteError
 from harness.base.progress import warn
-from harness.base.texts import COMMAND, counted
+from harness.base.texts import COMMAND
 from harness.config import chosen_keys
 from harness.spec import RunSpec
 
 if TYPE_CHECKING:
-    from harness.evaluate import RunResult
-    from harness.runs.archive import BenchmarkRun
+    from harness.remaking import RunResult
     from harness.runs.gate import Gate, Judgement
 
 #: Overrides that stand in a run's tags and are no part of its name.
@@ -39,11 +38,12 @@ _NOT_IN_NAME = (
 )
 
 
-def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
-    """Evaluate a run and print what came of it; `typed` are the overrides that it was started with. Raises where it is
-    incomplete or a strict gate refuses it, so that every launcher reports it."""
+def run_and_show(spec: RunSpec, typed: Sequence[str]) -> RunResult:
+    """Evaluate a run, print what came of it, and return it; `typed` are the overrides that it was started with. Raises
+    where it is incomplete or a strict gate refuses it, so that every launcher reports it."""
     from harness.evaluate import audit, evaluate
     from harness.runs.gate import Verdict
+    from harness.runs.items import found_words
     from harness.runs.records import run_name
 
     store = store_words(typed)
@@ -52,8 +52,8 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
     print(f"\n{run_name(spec)}", flush=True)
     result = evaluate(spec, show=_show)
     run, judgement = result.run, result.judgement
-    if _is_unlabelled(run):
-        print(_found_words(run))
+    if run.complete and run.is_unlabelled:
+        print(found_words(run.predictions().values()))
         print("Nothing is labelled, so that nothing can be scored. Label some photos, and run again:")
         print(f"  {COMMAND} ui{store_words(typed, 'references')}\n")
     elif judgement.verdict in (Verdict.NO_BASELINE, Verdict.INCOMPARABLE):
@@ -68,6 +68,7 @@ def run_and_show(spec: RunSpec, typed: Sequence[str]) -> None:
     if not run.complete:
         raise IncompleteError(f"INCOMPLETE: {run.shortfall}; the verdict names each")
     enforce(spec.gate, judgement)
+    return result
 
 
 def _show(result: RunResult) -> None:
@@ -77,12 +78,13 @@ def _show(result: RunResult) -> None:
     from harness.runs.plan import REPAIRED
     from harness.scoring.speed import SECONDS
 
-    run, data = result.run, result.run.metadata
+    run, data, shown = result.run, result.run.metadata, screen()
+    scored = not (run.complete and run.is_unlabelled)
     took = f", pipeline {run.metrics[SECONDS]:.1f} s" if SECONDS in run.metrics else ""
     about = f"{run.described()}, data {data.data_digest[:12]}{took}"
-    told = [about]
-    if not _is_unlabelled(run):
-        told += [run.headline, run.text(), "\n".join(shown_judgement(result.judgement, screen()))]
+    told = [shown.wrapped_text(text) for text in ([about, run.headline, run.text()] if scored else [about])]
+    if scored:
+        told.append("\n".join(shown_judgement(result.judgement, shown)))
     print("\n\n".join(filter(None, told)), end="\n\n")
     if (repaired := run.metrics.get(REPAIRED)) and not result.reused:
         print(f"cache: {repaired:.0f} damaged {'entry was' if repaired == 1 else 'entries were'} computed anew\n")
@@ -91,22 +93,6 @@ def _show(result: RunResult) -> None:
     if result.reused:
         print(f"Nothing has changed since this run was made on {data.timestamp}; force=true runs it again.")
     sys.stdout.flush()  # what follows takes longer than all before
-
-
-def _is_unlabelled(run: BenchmarkRun) -> bool:
-    """Whether a run on photos has nothing to tell but what it found."""
-    return bool(run.photos) and run.complete and run.has_nothing_to_score
-
-
-def _found_words(run: BenchmarkRun) -> str:
-    predictions = run.predictions().values()
-    bibs = [bib for found in predictions for bib in found.bibs]
-    read = sum(bib.number is not None for bib in bibs)
-    faces, links = sum(len(found.faces) for found in predictions), sum(len(found.links) for found in predictions)
-    return (
-        f"Found in {counted(len(run.photos), 'photo')}: {counted(len(bibs), 'bib')}, {read} of them with a number, "
-        f"{counted(faces, 'face')} and {counted(links, 'link')} between the two."
-    )
 
 
 def enforce(gate: Gate, judgement: Judgement) -> None:

@@ -139,9 +139,9 @@ def test_a_run_is_made_inside_somebody_elses_hydra_program(desk: Path) -> None:
     ("overrides", "message"),
     [
         (["preset=nope"], "preset=nope: no such choice; preset is one of: balanced, best, fast"),
-        (["face.threshold=abc"], "face.threshold: Input should be a valid number"),
+        (["face.threshold=abc"], "face.threshold: must be a number"),
         (["preset=fast,best"], "preset"),
-        (["-m"], "-m: not a valid override"),
+        (["-m"], "-m: expected a command, or an override such as preset=fast"),
         ([3], "3: expected an override as text, such as 'preset=fast'"),
         (["references=off"], "nothing to evaluate"),
     ],

@@ -395,7 +395,7 @@ def test_a_module_of_the_same_name_beside_another_conf_folder_is_an_error(
     monkeypatch.setenv("HARNESS_CONF", str(tmp_path / "other" / "conf"))
     assert set(code_of("early").sources) == {early.__name__}
     (tmp_path / "other" / "early.py").write_text(LOADED_BEFORE)
-    with pytest.raises(StaleCodeError, match=r"loaded it as early, and not .*other/early\.py; start the process anew"):
+    with pytest.raises(StaleCodeError, match=r"loaded it as early, and not .*other/early\.py; restart the process"):
         code_of("early")
 
 

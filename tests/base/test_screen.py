@@ -91,3 +91,13 @@ def test_what_is_abridged_has_its_width_and_both_ends(text: str, width: int) -> 
 def test_letters_of_two_columns_count_as_two() -> None:
     assert wide("read 同") == 7
     assert Screen(6).clip("read 同") == "read …"
+
+
+def test_lines_are_broken_between_words_and_go_on_beside_their_beginning() -> None:
+    text = "Numbers  (7 photos)\n  precision   88.9%    32 of 36, effective n 24.1"
+    assert ENDLESS.wrapped_text(text) == text
+    assert Screen(32).wrapped_text(text).splitlines() == [
+        "Numbers  (7 photos)",
+        "  precision   88.9%    32 of 36,",
+        "    effective n 24.1",
+    ]

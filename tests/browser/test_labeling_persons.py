@@ -133,12 +133,18 @@ def test_two_labellers_get_different_photos_and_boxes_say_whose(
 def test_a_blind_audit_shows_neither_labels_nor_suggestions(
     tiny_set: Path, tiny_server: ServerThread, page: Page
 ) -> None:
-    drawn = draw_audit(LabelStore(tiny_set), 2)
+    drawn, asked = draw_audit(LabelStore(tiny_set), 2), list[str]()
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(tiny_server.address + "/audit/")
     assert grave(page) == []
-    page.locator(f'a[href="/audit/bibs/{drawn[0]}"]').click()
+    page.get_by_role("link", name="Continue the audit").click()
     expect(page.locator("body")).to_have_attribute("data-ready", "true")
+    drawn.sort(key=lambda photo: photo not in page.url)
+    assert grave(page) == []
     expect(page.locator("#boxes .box")).to_have_count(0)
+    expect(page.locator("#accept, #filters")).to_have_count(2)
+    for control in page.locator("#accept, #filters").all():
+        expect(control).to_be_hidden()
     draw(page, {"x": 0.05, "y": 0.05, "w": 0.2, "h": 0.1})
     press(page, "d")
     page.wait_for_url(f"**/{drawn[1]}")
@@ -146,7 +152,12 @@ def test_a_blind_audit_shows_neither_labels_nor_suggestions(
     all_done(page)
     blind = LabelStore(tiny_set).audit().photos
     assert [blind[photo].bibs.labeled for photo in drawn] == [True, True]
+    open_editor(page, tiny_server, f"/audit/faces/{drawn[0]}")
+    draw(page, {"x": 0.05, "y": 0.05, "w": 0.2, "h": 0.1})
+    saved(page)
+    assert not [url for url in asked if "/api/people/near" in url], "who it may be is a suggestion, too"
     page.goto(tiny_server.address + "/audit/")
+    expect(page.get_by_role("link", name="Continue the audit")).to_have_attribute("href", f"/audit/faces/{drawn[0]}")
     expect(page.locator("main")).to_contain_text("seen blind, and not labelled")
 
 

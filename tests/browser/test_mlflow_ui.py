@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from harness.tasks.photos.mistakes import CROP_SIDE
+from harness.tasks.photos.shots import CROP_SIDE
 from harness.tracking.finding import list_runs
 from harness.tracking.pages import run_page, runs_page
 from harness.tracking.store import LocalStore
@@ -32,11 +32,13 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def swept(run_harness: RunHarness, work: Path, tiny_set: Path) -> Path:
+def swept(harness_process: RunHarness, work: Path, tiny_set: Path) -> Path:
     """A folder whose store holds a sweep over two presets, the second of which is pinned as the baseline."""
-    done = run_harness("-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *MISSING, *QUICK)
+    done = harness_process(
+        "-m", "references=staging", f"references.root={tiny_set}", "preset=fast,best", *MISSING, *QUICK
+    )
     assert done.returncode == 0, done.stderr
-    pinned = run_harness("baseline", "-f")
+    pinned = harness_process("baseline", "-f")
     assert pinned.returncode == 0, pinned.stderr
     return work
 

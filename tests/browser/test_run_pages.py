@@ -76,6 +76,9 @@ def test_every_filter_of_the_list_narrows_it(server: ServerThread, page: Page) -
     fewer, base, old = (run.run_id for run in list_runs(server.history.store.open()))
     rows, show = page.locator("tbody th > a"), page.get_by_role("button", name="Show", exact=True)
     page.goto(f"{server.address}/runs/")
+    said = page.locator("section.group h2")
+    expect(said.filter(has_text="races")).to_contain_text("no baseline on these data yet: INCOMPARABLE with the one")
+    expect(said.filter(has_text="staging")).not_to_contain_text("no baseline")
     for field, value, expected in (
         ("data", "races", {old}),
         ("data", "staging", {base, fewer}),
@@ -135,7 +138,15 @@ def test_axe_finds_nothing_serious_on_the_pages_of_runs(server: ServerThread, br
     problems["list"] = grave(page)
     page.locator("a.ask").click()
     problems["question"] = grave(page)
-    for address in (f"/runs/{fewer}", f"/runs/{base}", f"/runs/{fewer}/baseline", "/runs/?preset=nothing"):
+    for address in (
+        f"/runs/{fewer}",
+        f"/runs/{base}",
+        f"/runs/{fewer}/baseline",
+        "/runs/?preset=nothing",
+        f"/runs/compare?run={fewer}&run={base}",
+        "/runs/compare",
+        f"/runs/{base}/report",
+    ):
         page.goto(server.address + address)
         expect(page).not_to_have_title(re.compile("^Being read"))
         for details in page.locator("main details").all():

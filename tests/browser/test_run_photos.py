@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,11 +10,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import harness
+from harness.__main__ import run as run_in_process
 from harness.labeling.source import StagingSource
+from harness.references.sets import load_set
 from harness.references.store import LabelStore
+from harness.tracking.finding import find_run
+from harness.tracking.store import LocalStore
+from harness.tracking.upkeep import pin
 from tests.browser.labeling_server import LabelServer, ServerThread
 from tests.browser.test_labeling_access import grave
-from tests.exploring.scored import Scored
+from tests.candidates.desk import draw_set
+from tests.exploring.scored import Scored, right
 
 pytestmark = pytest.mark.browser
 
@@ -47,6 +55,50 @@ def test_from_the_list_of_runs_to_the_label_in_four_clicks_or_keys(
     expect(page.locator("#boxes [aria-selected=true]")).to_contain_text("P001")
 
 
+def test_from_regressed_to_the_first_broken_label_in_four_clicks_or_keys(
+    tmp_path: Path, page: Page, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run says REGRESSED and names `harness ui`. From the page that this opens it is four clicks or keys. On the way,
+    the photos that are newly broken are as many as compare and the report say."""
+    root, mlruns = tmp_path / "set", tmp_path / "mlruns"
+    (root / "photos").mkdir(parents=True)
+    draw_set(root)
+    photos = load_set(root, "staging", "iteration").photos
+    where = ("references=staging", f"references.root={root}", f"tracking.root={mlruns}", "report.make=off")
+    lines = [right(photo) | {"faces": [], "links": []} for photo in photos]
+    base = harness.score(lines, *where)
+    store = LocalStore(str(mlruns), "harness")
+    pin(store.open(), find_run(store.open(), base.id))
+    file = tmp_path / "unread.jsonl"
+    unread = [{**line, "bibs": [{**bib, "number": None} for bib in line["bibs"]]} for line in lines[:12]]
+    file.write_text("\n".join(map(json.dumps, [*unread, *lines[12:]])))
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    assert run_in_process(["score", str(file), *where[:-1]]) == 0
+    told = capsys.readouterr().out
+    assert "REGRESSED" in told
+    assert "harness ui" in told
+    assert run_in_process(["compare", "latest", where[2]]) == 0
+    assert "Newly broken (12 photos)" in capsys.readouterr().out
+    assert run_in_process(["report", "latest", where[2]]) == 0
+    assert "Newly broken: 12 photos" in Path(capsys.readouterr().out.strip()).read_text()
+
+    server = ServerThread(StagingSource(LabelStore(root)), mlruns)
+    server.start()
+    page.goto(server.address)
+    page.get_by_role("link", name="Runs", exact=True).first.click()
+    page.get_by_role("link", name="newly broken photos").click()
+    ready(page)
+    expect(page.get_by_role("status")).to_contain_text("12 of 40 photos")
+    page.locator("#grid a").first.click()
+    ready(page)
+    page.keyboard.press("e")
+    expect(page).to_have_url(re.compile(r"/labels/[0-9a-f]{64}#box=0$"))
+    ready(page)
+    expect(page.locator("#boxes [aria-selected=true]")).to_be_visible()
+    server.stop()
+
+
 def test_from_newly_broken_to_the_label_by_keys_alone(server: LabelServer, scored: Scored, page: Page) -> None:
     page.goto(f"{server.address}/runs/{scored.run}/photos?change=broken&sort=name")
     ready(page)
@@ -70,6 +122,8 @@ def test_layers_side_by_side_and_the_next_photo_by_keys(server: LabelServer, sco
     ready(page)
     drawn = page.locator("#stage-run .shape")
     expect(page.locator("#stage-run .shape.missed")).to_have_count(1)
+    for lost in ("MISSED face P001", "MISSED link 417 to P001"):
+        expect(page.locator("#wrong button", has_text=lost)).to_contain_text("new")
     shown = drawn.count()
     page.keyboard.press("1")
     expect(page.locator("#stage-run .shape.missed")).to_have_count(0)
@@ -118,6 +172,7 @@ def test_every_choice_of_the_form_narrows_the_grid(server: LabelServer, scored: 
     names, show = page.locator("#grid .name"), page.get_by_role("button", name="Show")
     for field, value, expected in (
         ("cause", "number: misread", ["P005.jpg"]),
+        ("tag", "blurry_bib", ["P005.jpg"]),
         ("person", "P006", ["P006.jpg"]),
         ("number", "417", ["P001.jpg"]),
         ("name", "p00", ["P001.jpg", "P005.jpg", "P006.jpg"]),
@@ -126,7 +181,7 @@ def test_every_choice_of_the_form_narrows_the_grid(server: LabelServer, scored: 
     ):
         page.goto(f"{address}?sort=name")
         control = page.locator(f"[name={field}]")
-        if field in ("cause", "person"):
+        if field in ("cause", "tag", "person"):
             control.select_option(value)
         else:
             control.fill(value)
@@ -158,4 +213,7 @@ def test_axe_finds_nothing_serious(server: LabelServer, scored: Scored, browser:
         page.goto(f"{server.address}/runs/{scored.run}/{path}")
         ready(page)
         assert grave(page) == []
+    page.keyboard.press("s")
+    expect(page.locator("#stage-base")).to_be_visible()
+    assert grave(page) == []
     page.close()

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from harness.labeling.people.routes import crop_address
 from harness.labeling.source import StagingSource
+from harness.references.start_list import Entrant, StartList
 from harness.references.store import LabelStore
 from tests.browser.labeling_server import LabelServer, ServerThread, open_editor, press, saved
 from tests.browser.test_labeling_access import grave
@@ -49,7 +50,7 @@ def open_workbench(page: Page, server: LabelServer) -> None:
 def go_to(page: Page, file: str) -> None:
     """Make the group of a photo the current one, by keyboard."""
     for _ in range(40):
-        titles = page.locator(".line.current .crop").evaluate_all("found => found.map((one) => one.title)")
+        titles = page.locator("[data-group].current .crop").evaluate_all("found => found.map((one) => one.title)")
         if file in titles:
             return
         page.keyboard.press("ArrowDown")
@@ -115,6 +116,25 @@ def test_some_faces_of_a_group_are_named_split_and_refused(server: LabelServer, 
     go_to(page, "Bo_0.png")
     expect(page.locator("#group-detail")).to_contain_text("1 face")
     assert len(race.contents().identities.cannot_link) == 3
+
+
+def test_faces_that_are_alone_stand_side_by_side(server: LabelServer, race: LabelStore, page: Page) -> None:
+    open_workbench(page, server)
+    alone = page.locator(".line.alone .one")
+    page.keyboard.press("ArrowUp")  # round to the last group
+    expect(page.locator(".one.current")).to_have_count(1)
+    count = alone.count()
+    assert count > 2
+    tops = alone.evaluate_all("found => found.map((one) => Math.round(one.getBoundingClientRect().top))")
+    assert len(set(tops)) == 1
+    page.keyboard.press("ArrowLeft")
+    expect(alone.nth(count - 2)).to_have_class("one current")
+    alone.nth(0).locator(".crop").click()
+    expect(alone.nth(0)).to_have_class("one current")
+    page.keyboard.press("b")
+    idle(page)
+    expect(alone).to_have_count(count - 1)
+    assert list(named(race)) == ["anonymous_1"]
 
 
 def test_by_mouse_a_face_is_dragged_to_another_group(server: LabelServer, race: LabelStore, page: Page) -> None:
@@ -256,6 +276,82 @@ def test_a_name_that_is_typed_in_full_comes_first_among_300(server: LabelServer,
     assert list(named(race)) == ["runner_1"]
 
 
+def starting(race: LabelStore) -> None:
+    """Seven people who are expected, three of them by the numbers that are on bibs."""
+    names = ("Ada Lovelace", "Bo Diddley", "Cyrus the Great", "Dee Dee Ramone", "Eve Adams", "Alan Turing", "Flo Jo")
+    with race.edit() as draft:
+        listed = [Entrant(name=name, number=str(401 + place)) for place, name in enumerate(names)]
+        draft.put_head(StartList, entrants=listed)
+
+
+def test_who_is_on_the_start_list_is_named_with_a_few_keys(server: LabelServer, race: LabelStore, page: Page) -> None:
+    starting(race)
+    open_workbench(page, server)
+    go_to(page, "Bo_0.png")
+    expect(page.locator("#group-title")).to_have_text("Number 402: Bo Diddley")
+    press(page, "Enter")
+    idle(page)
+    go_to(page, "Dee_0.png")
+    press(page, "n", "d", "d", "Enter")  # the beginnings of two words
+    idle(page)
+    go_to(page, "Eve_0.png")
+    press(page, "n", "4", "0", "5", "Enter")
+    idle(page)
+    assert sorted(named(race)) == ["Bo Diddley", "Dee Dee Ramone", "Eve Adams"]
+    go_to(page, "Flo_0.png")
+    press(page, "n", "A", "l")
+    expect(page.locator("#offers [aria-selected=true]")).to_contain_text("Alan Turing")
+    press(page, "ArrowUp", "Enter")  # not he: somebody who is called just so
+    idle(page)
+    assert "Al" in named(race)
+
+
+def test_a_name_that_is_not_finished_says_nothing(server: LabelServer, race: LabelStore, page: Page) -> None:
+    starting(race)
+    open_workbench(page, server)
+    go_to(page, "Dee_0.png")
+    press(page, "n", "d", "e")
+    page.locator(".line.head").first.click()
+    idle(page)
+    press(page, "n", "z")
+    page.locator(".line.head").last.click()
+    idle(page)
+    assert named(race) == {}
+
+
+def test_names_are_typed_one_after_the_other(server: LabelServer, race: LabelStore, page: Page) -> None:
+    starting(race)
+    open_workbench(page, server)
+    go_to(page, "Dee_0.png")
+    press(page, "t")
+    expect(page.locator("#text")).to_be_focused()
+    expect(page.locator("#typing")).to_have_attribute("aria-pressed", "true")
+    press(page, "d", "d", "Enter")
+    idle(page)
+    for _ in range(20):  # to a group that nobody is proposed for
+        if page.locator("#accept").inner_text().startswith("Type"):
+            break
+        press(page, "Enter")
+        idle(page)
+    expect(page.locator("#text")).to_be_focused()
+    press(page, "Escape", "t")
+    expect(page.locator("#typing")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#groups")).to_be_focused()
+    assert named(race)["Dee Dee Ramone"] == [f"Dee_{photo}.png" for photo in range(4)]
+
+
+def test_the_number_in_the_editor_is_whose_it_is(server: LabelServer, race: LabelStore, page: Page) -> None:
+    starting(race)
+    photos = {record.names[0]: photo for photo, record in race.contents().index.photos.items()}
+    open_editor(page, server, f"/persons/{photos['Ada_0.png']}")
+    press(page, "Enter")
+    expect(page.locator("#number")).to_be_focused()
+    page.keyboard.type("406")  # misread: the name follows the number
+    press(page, "Enter")
+    saved(page)
+    assert list(named(race)) == ["Alan Turing"]
+
+
 def test_a_labeller_who_knows_everybody_takes_few_actions(
     server: LabelServer, race: LabelStore, browser: Browser
 ) -> None:
@@ -265,7 +361,7 @@ def test_a_labeller_who_knows_everybody_takes_few_actions(
     open_workbench(page, server)
     truth = {photo: record.names[0].partition("_")[0] for photo, record in index.items()}
     main = {photo: crop_address(photo, face_place(0)) for photo in index}
-    labeller = Labeller(Hands(page), truth, main, "anonymous")
+    labeller = Labeller(Hands(page), truth, main, frozenset(truth.values()))
     labeller.work()
     page.close()
     assert sorted(len(files) for files in named(race).values()) == [4] * 6
@@ -275,13 +371,20 @@ def test_a_labeller_who_knows_everybody_takes_few_actions(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(server: LabelServer, browser: Browser, scheme: str) -> None:
+def test_axe_finds_nothing_serious(server: LabelServer, race: LabelStore, browser: Browser, scheme: str) -> None:
     page = browser.new_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1024, "height": 768})  # type: ignore[arg-type]
     mistaken(page, server)
     problems = {"groups": grave(page)}
     press(page, "n")
     problems["names"] = grave(page)
-    press(page, "Escape", "?")
+    starting(race)
+    open_workbench(page, server)
+    go_to(page, "Dee_0.png")
+    press(page, "t", "d")
+    expect(page.locator("#offers [aria-selected=true]")).to_contain_text("Dee Dee Ramone")
+    expect(page.locator("#typing")).to_have_attribute("aria-pressed", "true")
+    problems["names one after the other"] = grave(page)
+    press(page, "Escape", "t", "?")
     problems["keys"] = grave(page)
     for path in ("/people/suspects/", "/people/known/", "/people/known/Ada"):
         page.goto(server.address + path)

@@ -170,7 +170,7 @@ def make_desk(folder: Path) -> Desk:
     """A repository with the base as its first commit, and a set whose photos spell their numbers."""
     desk = Desk(folder, folder / "data" / "reference")
     (desk.data / "photos").mkdir(parents=True)
-    _draw_set(desk.data)
+    draw_set(desk.data)
     desk.git("init", "--quiet", "--initial-branch=main")
     for name, text in BASE.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +183,8 @@ def make_desk(folder: Path) -> Desk:
     return desk
 
 
-def _draw_set(root: Path) -> None:
+def draw_set(root: Path) -> None:
+    """Write a set whose photos spell the number of their one runner in grey squares."""
     index: dict[str, Any] = {}
     bibs: dict[str, Any] = {}
     faces: dict[str, Any] = {}

@@ -19,6 +19,8 @@ def test_a_commit_is_judged_as_a_job(tmp_path: Path) -> None:
     desk = make_desk(tmp_path / "desk")
     desk.experiment("scripts", judge={"command": COMMAND, "seconds": 120})
     desk.experiment("trials_only", judge=None, space={"link.max_drop": [1.0, 2.0]}, budget={"trials": 1, "minutes": 1})
+    base = desk.git("rev-parse", "HEAD")
+    desk.experiment("pinned", judge={"command": COMMAND, "seconds": 120, "base": base})
     better = desk.commit({"predict.py": SCRIPT.replace("HARD = 500", "HARD = 1000")})
 
     async def script(agent: Agent) -> None:
@@ -34,6 +36,13 @@ def test_a_commit_is_judged_as_a_job(tmp_path: Path) -> None:
         assert set(schema["properties"]) == {"study", "commit", "hypothesis", "key"}
         words = await agent.refused("judge", study="trials_only", commit=better, hypothesis=HYPOTHESIS)
         assert "judges no code" in words
+
+        desk.git("reset", "--quiet", "--hard", better)  # whoever commits there moves HEAD, and no base that is pinned
+        words = await agent.refused("judge", commit=better, hypothesis=HYPOTHESIS, key="moved")
+        assert "has the files of its base" in words
+        begun = await agent.answer("judge", study="pinned", commit=better, hypothesis=HYPOTHESIS)
+        pinned = (await agent.finished(begun["job"], study="pinned"))["result"]
+        assert (pinned["answer"], pinned["base"]) == ("KEEP", base)
 
     async def main() -> None:
         async with agent_at(desk.folder, "agent", {"HARNESS_LANE_SECONDS": "5"}, "scripts") as (agent, _):

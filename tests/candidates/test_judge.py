@@ -95,6 +95,25 @@ class TestAnswers:
         assert found.answer is Answer.CANNOT_TELL
         assert found.reason.startswith("that number/f1 is better is not shown; as try ")
 
+    def test_tries_are_counted_for_an_objective_that_is_no_rate(self, desk: Desk) -> None:
+        path = desk.experiment("precise", objectives={"bib/ap": "maximize"}, judge={"command": COMMAND})
+        texts = [SCRIPT + f"# precise {number}\n" for number in (1, 2, 3)]
+        found = [judge_try(path, Entry(desk.commit({"predict.py": text})), desk.folder)[0] for text in texts]
+        assert [each.tries for each in found] == [1, 2, 3]
+        assert found[2].level == pytest.approx(0.05 / 12)
+        other = desk.commit(
+            {"predict.py": SCRIPT.replace('"score": 0.9', '"score": 0.8').replace('"w": 0.45', '"w": 0.2')}
+        )
+        beside = judge_try(path, Entry(found[2].candidate, base=other), desk.folder)[0]
+        assert beside.tries == 1  # a base that answers otherwise
+
+    def test_labels_that_the_repository_tracks_are_left_out(self, desk: Desk) -> None:
+        text = SCRIPT + "\nprint('there', Path('data/reference/bib_ground_truth.json').exists())\n"
+        found = script(desk, text, {"data/reference/bib_ground_truth.json": "{}"})
+        log = (desk.folder / "experiments/scripts/judged" / found.key[:16] / "log.txt").read_text()
+        assert "there False" in log
+        assert found.notes == ("left out, as no candidate may see it: data/reference",)
+
     def test_a_broken_constraint_is_discarded(self, desk: Desk) -> None:
         better = SCRIPT.replace("HARD = 500", "HARD = 999")
         path = desk.experiment(
@@ -188,6 +207,20 @@ class TestTampering:
         assert found["candidate"] == "worktree as it is on disk"
         assert "patched" not in done.stdout + done.stderr
 
+    def test_labels_in_the_folder_of_the_worktree_are_told(self, desk: Desk, tmp_path: Path) -> None:
+        """A relative path of the experiment file names labels of whoever wrote the code, where it is run there."""
+        worktree = tmp_path / "worktree"
+        desk.git("worktree", "add", "--quiet", "--detach", str(worktree), "main")
+        shutil.copytree(desk.data, worktree / "data" / "reference")
+        (worktree / "predict.py").write_text(SCRIPT + "# with labels\n")
+        command = [sys.executable, "-m", "harness", "judge", ".", "--json", "--experiment"]
+        base = ["references=staging", "references.root=data/reference", "preset=fast"]
+        path = desk.experiment("relative", base=base, judge={"command": COMMAND})
+        done = subprocess.run([*command, str(path)], cwd=worktree, capture_output=True, check=False, timeout=120)
+        assert done.returncode == 8, done.stderr
+        (note,) = orjson.loads(done.stdout)["notes"]
+        assert note.startswith("the labels lie in its own folder")
+
     def test_seconds_that_it_tells_of_itself_do_not_count(self, desk: Desk) -> None:
         text = SCRIPT.replace('"bibs": [bib]}', '"bibs": [bib], "seconds": {"ocr": 1e-9}}')
         found = script(desk, text)
@@ -202,7 +235,14 @@ class TestTampering:
             pytest.param(
                 "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass", "64 processes", id="forks"
             ),
-            pytest.param("raise SystemExit('\\x1b]0;owned\\x07')", "it ended with exit code 1", id="crash"),
+            pytest.param(
+                "raise SystemExit('\\x1b]0;owned\\x07')", r"it ended with exit code 1; it said: ", id="hostile words"
+            ),
+            pytest.param(
+                "import nothing_of_this_name",
+                "it ended with exit code 1; it said: ModuleNotFoundError: No module named 'nothing_of_this_name'",
+                id="crash",
+            ),
             pytest.param("import os, sys; os.symlink('/photos', sys.argv[2])", "cannot be opened as a file", id="link"),
             pytest.param("import sys; open(sys.argv[2], 'w').write('{}')", "cannot be scored", id="no lines"),
             pytest.param(
@@ -218,6 +258,7 @@ class TestTampering:
         found, _ = judge_try(path, Entry(desk.commit({"predict.py": text})), desk.folder)
         assert found.answer is Answer.DISCARD
         assert reason in found.reason
+        assert "\x1b" not in found.reason
         log = (path.parent / "short/judged" / found.key[:16] / "log.txt").read_text()
         assert "\x1b" not in log
 

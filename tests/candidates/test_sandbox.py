@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import sysconfig
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.candidates import inside
 from harness.candidates.rules import JudgeRules
-from harness.candidates.sandbox import MOST_LOG, Ended, NoSandboxError, run_candidate
-from harness.candidates.watching import end_descendants
+from harness.candidates.sandbox import MOST_LOG, Ended, NoSandboxError, _Run, run_candidate
+from harness.candidates.watching import Usage, end_descendants, family
 from harness.candidates.world import Candidate, covered, outer_id
 
 pytestmark = pytest.mark.slow
@@ -110,6 +114,26 @@ tries += [libc.mount(b"x", b"/tmp", b"tmpfs", 0, None), libc.umount2(b"/photos",
 print([*tries, libc.chroot(b"/tmp"), libc.sethostname(b"a", 1)])
 """
 
+#: Kinds of sockets, and calls by their numbers on x86_64 and aarch64 (`shmget`, `io_uring_setup`, `bpf`).
+CALLS = """
+import concurrent.futures, ctypes, os, socket
+made = []
+for family in range(1, 46):
+    for kind in (1, 2, 3, 5):
+        try:
+            made.append(socket.socket(family, kind).family)
+        except OSError:
+            pass
+print("sockets", sorted({int(one) for one in made}))
+libc = ctypes.CDLL(None, use_errno=True)
+numbers = {"x86_64": (29, 425, 321), "aarch64": (194, 425, 280)}[os.uname().machine]
+print("calls", [libc.syscall(number, 0, 4096, 0o1600, 0, 0) for number in numbers], ctypes.get_errno())
+x32 = libc.syscall(ctypes.c_long((1 << 30) + 41), 1, 1, 0) if os.uname().machine == "x86_64" else -1
+print("x32", x32)
+with concurrent.futures.ProcessPoolExecutor(2) as pool:
+    print("pool", list(pool.map(abs, [-1, -2])), len(socket.socketpair()))
+"""
+
 FORKS = """
 import os, signal
 made = []
@@ -177,11 +201,15 @@ BOMBS = {
     ),
 }
 
+#: Set by a CI: then their absence is an error and no reason to skip.
+REQUIRE_NAMESPACES = "HARNESS_REQUIRE_NAMESPACES"
+
 
 @pytest.fixture(scope="module")
 def _available() -> None:
     done = subprocess.run(["unshare", "-U", "true"], capture_output=True, check=False)
     if done.returncode and os.geteuid() != 0:
+        assert not os.environ.get(REQUIRE_NAMESPACES), f"no user namespaces: {done.stderr.decode()}"
         pytest.skip("this system gives no user namespaces")
 
 
@@ -282,6 +310,17 @@ class TestWhatItSees:
         assert "REACHED" not in told(ended)
         assert told(ended).count("[Errno") == 3
 
+    def test_no_socket_beyond_the_namespace_and_no_memory_that_no_process_has(self, box: Path) -> None:
+        """Sockets of virtual machines (AF_VSOCK) reach past a network namespace, and SysV memory past the watcher. What
+        ordinary programs need goes on."""
+        said = told(run(box, CALLS))
+        sockets = [int(one) for one in said.partition("sockets [")[2].partition("]")[0].split(",")]
+        assert set(sockets) <= {socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK}
+        assert socket.AF_UNIX in sockets
+        assert f"calls [-1, -1, -1] {errno.EPERM}" in said
+        assert "x32 -1" in said
+        assert "pool [1, 2] 2" in said
+
     def test_it_can_write_nothing_that_lasts_and_gain_no_privilege(self, box: Path) -> None:
         ended = run(box, WRITE)
         assert "WRITTEN" not in told(ended)
@@ -294,7 +333,7 @@ class TestWhatItSees:
         place = Path(sys.prefix) / f"judge-test-{os.getpid()}"
         place.mkdir()
         try:
-            (place / "labels.json").write_text(SECRET)
+            (place / "labels.json").write_text("labels")  # not the secret: another test may look for it meanwhile
             text = f"import os; print('found', os.listdir({str(place)!r}))"
             assert "found ['labels.json']" in told(run(box, text))
             assert "found []" in told(run(box, text, hidden=(place,)))
@@ -322,6 +361,27 @@ class TestLimits:
         assert ended.content == b""
         assert time.monotonic() - started < 19
         assert ended.peak_memory < 2 * RULES.memory
+
+    def test_a_machine_without_memory_ends_it_and_nothing_is_judged(
+        self, box: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It may have memory that no process shows, or none of it: nobody can say, and no verdict follows from it."""
+        monkeypatch.setattr("harness.candidates.sandbox._left", lambda: 1 << 20)
+        with pytest.raises(HarnessError, match="ran out of memory while it ran: nothing was judged"):
+            run(box, "import time; time.sleep(60)")
+
+    def test_a_sandbox_that_was_ended_from_elsewhere_is_not_judged(
+        self, box: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def end(self: _Run, root: int) -> Usage:
+            for process in family(root)[1:]:
+                with suppress(ProcessLookupError):  # it ended with the one before
+                    os.kill(process, signal.SIGKILL)
+            return Usage(0, 0)
+
+        monkeypatch.setattr(_Run, "_usage", end)
+        with pytest.raises(HarnessError, match=r"ended from elsewhere.*nothing was judged"):
+            run(box, "import time; time.sleep(60)")
 
     def test_the_kernel_counts_its_processes_too(self, box: Path) -> None:
         """The watcher looks from time to time; the kernel refuses the process that is one too many."""

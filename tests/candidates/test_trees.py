@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import ConfigError, HarnessError
-from harness.candidates.trees import Repository, change_between
+from harness.candidates.laying import read_file
+from harness.candidates.trees import MOST_DIFF, Repository, change_between
 
 
 def git(folder: Path, *words: str, given: bytes = b"") -> str:
@@ -136,6 +137,141 @@ def test_a_tree_with_names_that_git_never_writes_is_refused(repository: Path, tm
 
 def _entry(mode: str, name: str, blob: str) -> bytes:
     return f"{mode} {name}\0".encode() + bytes.fromhex(blob)
+
+
+def _blob(folder: Path, content: bytes) -> str:
+    return git(folder, "hash-object", "-w", "--stdin", given=content)
+
+
+def _tree(folder: Path, *entries: bytes) -> str:
+    return git(folder, "hash-object", "-t", "tree", "-w", "--literally", "--stdin", given=b"".join(entries))
+
+
+#: A link that leads to the top of the tree from three folders below it, so that more `..` after it leave the tree.
+DEEP, OUT_OF_IT = "deep/deep/deep/link", "deep/deep/deep/link/../outside"
+
+
+def _deep(folder: Path) -> bytes:
+    """An entry with the folders of DEEP."""
+    inner = _entry("120000", "link", _blob(folder, b"../../.."))
+    for _ in range(3):
+        inner = _entry("40000", "deep", _tree(folder, inner))
+    return inner
+
+
+def test_a_link_that_leaves_the_tree_through_another_is_refused(repository: Path, tmp_path: Path) -> None:
+    tree = _tree(repository, _deep(repository), _entry("120000", "link", _blob(repository, OUT_OF_IT.encode())))
+    commit = git(repository, "commit-tree", tree, "-m", "odd")
+    with pytest.raises(HarnessError, match=r"link: a link to .*, which leaves the tree"):
+        Repository(repository).lay_out_commit(commit, tmp_path / "out")
+
+
+def test_nothing_is_written_through_a_link_that_is_a_folder_as_well(repository: Path, tmp_path: Path) -> None:
+    """Git never makes such a tree. The link leads out of it, and the folder of the same name has something to write."""
+    (tmp_path / "outside").mkdir()
+    folder = _tree(repository, _entry("120000", "planted", _blob(repository, b"x")))
+    link = _entry("120000", "z", _blob(repository, OUT_OF_IT.encode()))
+    tree = _tree(repository, _deep(repository), link, _entry("40000", "z", folder))
+    commit = git(repository, "commit-tree", tree, "-m", "odd")
+    with pytest.raises(HarnessError, match="z: cannot be laid out"):
+        Repository(repository).lay_out_commit(commit, tmp_path / "out")
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+@pytest.mark.parametrize("way", ["ext", "file"])
+def test_an_object_that_is_not_there_is_fetched_by_no_program_of_the_repository(
+    repository: Path, tmp_path: Path, way: str
+) -> None:
+    """Git fetches what a partial clone lacks; its config allows all transports, and names programs for them."""
+    mark, blob = tmp_path / "mark", _blob(repository, b"gone")
+    commit = git(repository, "commit-tree", _tree(repository, _entry("100644", "a", blob)), "-m", "partial")
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    url = {"ext": f"ext::sh -c touch% {mark}", "file": str(repository)}[way]
+    settings = {
+        "core.repositoryformatversion": "1",
+        "extensions.partialClone": "origin",
+        "protocol.allow": "always",
+        f"protocol.{way}.allow": "always",
+        "remote.origin.promisor": "true",
+        "remote.origin.uploadpack": f"touch {mark}; git-upload-pack",
+        "remote.origin.url": url,
+    }
+    for key, value in settings.items():
+        git(repository, "config", key, value)
+    with pytest.raises(HarnessError, match="a: git does not have its content"):
+        Repository(repository).lay_out_commit(commit, tmp_path / "out")
+    assert not mark.exists()
+    subprocess.run(["git", "cat-file", "-p", blob], cwd=repository, capture_output=True, check=False)
+    assert mark.exists()  # which is what git itself does here
+
+
+def test_a_repository_that_says_its_files_are_elsewhere_is_refused(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "labels.json").write_text("labels")
+    git(repository, "config", "core.worktree", str(tmp_path))
+    for folder in (repository, repository / "below"):
+        with pytest.raises(ConfigError, match="says that its files are in"):
+            Repository(folder)
+
+
+def test_a_small_tree_of_billions_of_files_is_refused(repository: Path, tmp_path: Path) -> None:
+    inner = _entry("100644", "f0", _blob(repository, b"x"))
+    for depth in range(10):
+        entries = [f"{_kind(depth)} {name}{depth}\0".encode() + inner[-20:] for name in "abcdefghij"]
+        inner = _entry("40000", "t", _tree(repository, *entries))
+    commit = git(repository, "commit-tree", _tree(repository, inner), "-m", "bomb")
+    with pytest.raises(HarnessError, match="too large to be judged"):
+        Repository(repository).lay_out_commit(commit, tmp_path / "out")
+
+
+def _kind(depth: int) -> str:
+    return "40000" if depth else "100644"
+
+
+def test_content_beyond_the_limit_is_refused_before_git_unpacks_it(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.candidates.laying._MOST_BYTES", 1000)
+    monkeypatch.setattr(Repository, "_contents", lambda *_: pytest.fail("the content was asked for"))
+    (repository / "zeros").write_bytes(bytes(1001))
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", "zeros")
+    with pytest.raises(HarnessError, match="too large to be judged: expected at most"):
+        Repository(repository).lay_out_commit("HEAD", tmp_path / "out")
+
+
+def test_what_no_candidate_may_see_is_left_out_of_its_tree(repository: Path, tmp_path: Path) -> None:
+    """Labels that the repository tracks."""
+    (repository / "data" / "reference").mkdir(parents=True)
+    (repository / "data" / "reference" / "bib_ground_truth.json").write_text("labels")
+    (repository / "data" / "reference.py").write_text("code")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", "labels")
+    own = Repository(repository, ("data/reference", "store"))
+    for tree in (own.lay_out_commit("HEAD", tmp_path / "a"), own.lay_out_worktree(tmp_path / "b")):
+        assert tree.sealed == ("data/reference",)
+        found = files(tree.folder)
+        assert "data/reference.py" in found
+        assert not [name for name in found if name.startswith("data/reference/")]
+
+
+def test_a_folder_that_becomes_a_link_while_it_is_read_is_not_followed(repository: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "b.txt").write_text("labels")
+    assert read_file(repository, "below/b.txt") is not None
+    (repository / "below").rename(repository / "was")
+    (repository / "below").symlink_to(secret)
+    assert read_file(repository, "below/b.txt") is None
+
+
+def test_a_large_change_is_cut(repository: Path, tmp_path: Path) -> None:
+    own = Repository(repository)
+    base = own.lay_out_commit("HEAD", tmp_path / "base")
+    (repository / "large").write_text("x\n" * MOST_DIFF)
+    change = change_between(base, own.lay_out_worktree(tmp_path / "candidate"))
+    assert len(change.text) < MOST_DIFF + 100
+    assert change.text.endswith("... and more")
+    assert change.counted == f"1 file changed, {MOST_DIFF} insertions(+)"
 
 
 def test_a_file_behind_a_link_of_the_worktree_is_refused(repository: Path, tmp_path: Path) -> None:

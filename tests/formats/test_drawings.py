@@ -45,7 +45,9 @@ def test_long_runs_are_packed_as_differences() -> None:
 @pytest.mark.parametrize(
     ("runs", "size", "why"),
     [
-        ([1, 2], (2, 2), "runs of 3 pixels in a mask of 2 x 2; expected 4"),
+        ([1, 1, 1], (2, 2), "runs of 3 pixels in a mask of 2 x 2; expected 4"),
+        ([2, 3], (2, 2), "runs of 5 pixels in a mask of 2 x 2; expected 4"),
+        ([], (2, 2), "runs of 0 pixels in a mask of 2 x 2; expected 4"),
         ([5, -1], (2, 2), "runs of 4 pixels in a mask of 2 x 2"),
         ([10**30], (2, 2), "runs of 1000000000000000000000000000000 pixels"),
         ([], (0, 2), "a mask of 0 x 2; expected a size above 0"),
@@ -56,6 +58,18 @@ def test_long_runs_are_packed_as_differences() -> None:
 def test_runs_that_do_not_fill_the_mask_are_refused(runs: list[int], size: tuple[int, int], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         bitmap_of_runs(runs, size, by_column=True)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), sizes, st.booleans())
+def test_a_last_run_of_pixels_that_are_off_may_be_left_out(seed: int, width: int, height: int, by_column: bool) -> None:
+    bitmap = drawn(seed, width, height)
+    bitmap[0, 0] = True
+    bitmap[-1, -1] = False
+    flat = (bitmap.T if by_column else bitmap).ravel()
+    edges = [0, *(np.flatnonzero(np.diff(flat)) + 1).tolist(), flat.size]
+    runs = [0, *np.diff(edges).tolist()]
+    assert len(runs) % 2 == 1
+    assert (bitmap_of_runs(runs[:-1], (width, height), by_column=by_column) == bitmap).all()
 
 
 @pytest.mark.parametrize(("text", "why"), [("a b", "' ' is no character"), ("é", "is no character"), ("_", "ends in")])

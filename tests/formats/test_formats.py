@@ -109,11 +109,22 @@ def choices() -> tuple[str, ...]:
 
 class TestRegistry:
     def test_the_formats_are_the_modules_of_the_folder(self) -> None:
-        assert list(formats()) == ["bnr", "coco", "cvat", "labelme", "people", "rbnr", "selfies", "voc", "yolo"]
+        assert list(formats()) == [
+            "bnr",
+            "coco",
+            "cvat",
+            "labelme",
+            "names",
+            "people",
+            "rbnr",
+            "selfies",
+            "voc",
+            "yolo",
+        ]
         assert {name for name, format in formats().items() if format.annotations} == {"coco", "cvat", "labelme", "voc"}
 
     def test_the_command_offers_every_format_that_can_be_imported(self) -> None:
-        offered = ("bnr", "coco", "cvat", "people", "rbnr", "selfies", "voc", "yolo")
+        offered = ("bnr", "coco", "cvat", "names", "people", "rbnr", "selfies", "voc", "yolo")
         assert choices() == tuple(import_formats()) == offered
 
     def test_the_page_of_commands_has_a_row_for_every_format(self) -> None:

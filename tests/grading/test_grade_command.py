@@ -56,7 +56,8 @@ def test_a_mistake_is_told_briefly(run_harness: RunHarness, arguments: list[str]
 
 
 @pytest.mark.slow
-def test_a_cohort_is_one_run_a_student_and_an_overview(run_harness: RunHarness, work: Path) -> None:
+def test_a_cohort_is_one_run_a_student_and_an_overview(run_harness: RunHarness, work: Path, empty_store: Path) -> None:
+    shutil.copytree(empty_store, work / "mlruns")
     given = ("--rules", str(RULES), "--overrides", str(OVERRIDES), "--log", "--cohort", "spring")
     done = run_harness("grade", str(TRUTH), str(COHORT), *given)
     assert done.returncode == 0, done.stderr
@@ -78,8 +79,9 @@ def test_a_cohort_is_one_run_a_student_and_an_overview(run_harness: RunHarness, 
 
 @pytest.mark.slow
 def test_a_student_who_cannot_be_read_makes_the_cohort_incomplete(
-    run_harness: RunHarness, work: Path, tmp_path: Path
+    run_harness: RunHarness, work: Path, tmp_path: Path, empty_store: Path
 ) -> None:
+    shutil.copytree(empty_store, work / "mlruns")
     folder = Path(shutil.copytree(COHORT, tmp_path / "cohort"))
     (folder / "dan.json").write_text("{")
     done = run_harness("grade", str(TRUTH), str(folder), "--log")

@@ -79,6 +79,21 @@ class TestGolden:
             grade_student(GradingJob(truth, student, strict=True))
 
 
+def pixels_of_masks(file: Path) -> list[set[tuple[int, int]]]:
+    """The pixels of each mask of a CVAT file, counted from its runs one by one."""
+    found = []
+    for rle, *place in re.findall(
+        r'rle="([^"]*)" left="(\d+)" top="(\d+)" width="(\d+)" height="(\d+)"', file.read_text()
+    ):
+        left, top, width, height = map(int, place)
+        pixels: list[bool] = []
+        for number, run in enumerate(map(int, rle.split(","))):
+            pixels += [number % 2 == 1] * run
+        assert len(pixels) <= width * height
+        found.append({(n % width + left, n // width + top) for n, is_on in enumerate(pixels) if is_on})
+    return found
+
+
 @pytest.fixture(scope="module")
 def graded() -> GradedSubmission:
     return grade_student(GradingJob(EXPORT / "truth.xml", EXPORT / "student.xml"))
@@ -98,22 +113,8 @@ class TestExport:
 
     def test_masks_are_compared_pixel_by_pixel(self, graded: GradedSubmission) -> None:
         """The same by counting pixels, from the runs as they stand in the files."""
-        masks = {}
-        for side in ("truth", "student"):
-            text = (EXPORT / f"{side}.xml").read_text()
-            rle, left, top, width, height = re.findall(
-                r'rle="([^"]*)" left="(\d+)" top="(\d+)" width="(\d+)" height="(\d+)"', text
-            )[0]
-            on, pixels = False, []
-            for run in map(int, rle.split(",")):
-                pixels += [on] * run
-                on = not on
-            places = (
-                (n % int(width) + int(left), n // int(width) + int(top)) for n, is_on in enumerate(pixels) if is_on
-            )
-            assert len(pixels) == int(width) * int(height)
-            masks[side] = set(places)
-        expected = len(masks["truth"] & masks["student"]) / len(masks["truth"] | masks["student"])
+        truth, student = (pixels_of_masks(EXPORT / f"{side}.xml")[0] for side in ("truth", "student"))
+        expected = len(truth & student) / len(truth | student)
         assert graded.report.images[0].matched[0].iou == pytest.approx(expected, abs=1e-12)
 
     def test_what_was_skipped_is_in_the_json_the_table_the_terminal_and_the_page(
@@ -155,6 +156,34 @@ class TestExport:
         assert "IoU 0.81: 0 % of the expected area is left out, 19 % of the drawn area is beside it" in said
         assert "IoU 0.72: off by up to 4.243" in said
         assert "IoU 0.38: points drawn 1, expected 2" in said
+
+
+class TestRealFile:
+    """Masks of a real file, each without its last run (`tests/data/grading/real/README.md`)."""
+
+    TRUTH: ClassVar[Path] = DATA / "real" / "corals.xml"
+
+    def test_every_mask_has_the_pixels_that_its_runs_count(self) -> None:
+        (image,) = read_submission(self.TRUTH, strict=True).images.values()
+        areas = [note.drawing.geometry.area for note in image.annotations if note.drawing]
+        assert areas == [len(pixels) for pixels in pixels_of_masks(self.TRUTH)]
+        assert [note.label for note in image.annotations].count("recruit_cluster_live_white") == 3
+
+    def test_beside_a_copy_that_moved_and_lost_one(self, tmp_path: Path) -> None:
+        student = tmp_path / "student.xml"
+        moved = self.TRUTH.read_text().replace('left="6302"', 'left="6322"').replace('top="1536"', 'top="1566"')
+        student.write_text(re.sub(r'<mask [^>]*left="4324"[^>]*/>', '<cuboid label="recruit_live_white"/>', moved))
+        report = grade_student(GradingJob(self.TRUTH, student)).report
+        assert (report.matched, report.missed, report.extra) == (3, 1, 0)
+        first, _, third, fourth = pixels_of_masks(self.TRUTH)
+        drawn = pixels_of_masks(student)
+        expected = {
+            str(place): len(truth & pixels) / len(truth | pixels)
+            for place, truth, pixels in zip((1, 3, 4), (first, third, fourth), drawn, strict=True)
+        }
+        found = {match.ground_truth: match.iou for image in report.images for match in image.matched}
+        assert found == pytest.approx(expected, abs=1e-12)
+        assert 0 < expected["1"] < 1
 
 
 class TestSkippedIsNotFlattering:

@@ -90,6 +90,9 @@ def test_a_table_shows_the_cells_of_the_report(
     assert page.status_code == 200
     assert "▼ was" in page.text
     assert "▼ it was" in page.text
+    lost = next(row.id for row in table.rows if not row.rates["table/fuzzy_f1"])
+    for id, taken in ((lost, 0), (next(row.id for row in table.rows if row.rates["table/fuzzy_f1"]), 1)):
+        assert read(client, f"/runs/{run}/items/tables/{id}").text.count(">taken<") == taken
     assert read(client, f"/runs/{run}/items/tables/none").status_code == 404
 
 
@@ -119,6 +122,8 @@ def test_the_pages(runs: tuple[LocalStore, str, str], opened: OpenedRun, connect
     assert boxes is not None
     page = read(client, f"/runs/{run}/items?against={base}").text
     assert "▼ worse" in page
+    titles = re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', page)
+    assert len(titles) == len(set(titles)) == 7, "no two columns are called the same"
     assert "newly broken" not in page
     listed = read(client, f"/runs/{run}/items?task=confidence").text
     rows = re.findall(r'<a href="[^"]*/items/confidence/(\d+)">', listed)

@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from harness.references.files import PhotoIndex
 from harness.references.labels import view
+from harness.references.start_list import Entrant, StartList
 from harness.references.store import LabelStore
 from tests.labeling.conftest import BIB, FACE, OTHER_BIB, bibs, faces, hash_of, put, read
 
@@ -114,3 +115,13 @@ def test_a_pass_over_the_people_is_saved_whole_or_not_at_all(client: TestClient,
 def test_a_number_is_known_by_the_name_of_its_runner_elsewhere(client: TestClient, photos: list[str]) -> None:
     put(client, photos[1], "persons", persons(links=[[0, 0]]))
     assert read(client, photos[0])["names_by_number"] == {"417": "Ada"}
+
+
+def test_whoever_is_listed_without_a_number_keeps_the_one_on_the_bib(
+    client: TestClient, photos: list[str], root: Path
+) -> None:
+    put(client, photos[1], "persons", persons(links=[[0, 0]]))
+    with LabelStore(root).edit() as draft:
+        draft.put_head(StartList, entrants=[Entrant(name="Ada"), Entrant(name="Bo", number="12")])
+    names = {each["name"]: each["number"] for each in client.get("/api/names").json()["names"]}
+    assert (names["Ada"], names["Bo"]) == ("417", "12")

@@ -188,7 +188,10 @@ def test_identities_become_known_names(client: TestClient, photo: str) -> None:
     assert put(client, photo, "faces/9/identity", {"identity": "Nobody"}).status_code == 422
     names = client.get("/api/names").json()
     assert names == {
-        "names": [{"name": "Ada", "faces": 1}, {"name": "Grace O'Hara", "faces": 1}],
+        "names": [
+            {"name": "Ada", "faces": 1, "number": None, "listed": False},
+            {"name": "Grace O'Hara", "faces": 1, "number": None, "listed": False},
+        ],
         "next_anonymous": "anonymous_1",
     }
 

@@ -8,6 +8,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
+from harness.labeling.photo_run_routes import visible_mark
 from harness.labeling.source import StagingSource
 from harness.references.store import LabelStore
 from tests.exploring.scored import Scored
@@ -41,13 +42,32 @@ def test_a_part_of_the_grid_as_json(client: TestClient, scored: Scored) -> None:
     assert [state for state, _ in photo["marks"]] == ["misread", "misread"]
 
 
+def test_what_is_wrong_can_be_seen_in_the_grid_however_small_it_is(client: TestClient, scored: Scored) -> None:
+    page = client.get(f"/runs/{scored.run}/photos?mistake=missed_faces").text
+    (_, _, wide, high) = map(int, re.findall(r'viewBox="(.*?)"', page)[0].split())
+    (face,) = next(photo for photo in scored.photos.values() if photo.name == "P001.jpg").faces
+    for name in ("under", "missed"):  # dark below the colour, so that it stands out from whatever is behind it
+        box = re.search(rf'<rect class="{name}" x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"/>', page)
+        assert box is not None
+        x, y, w, h = visible_mark(face.xywh, (wide, high))
+        assert [float(part) for part in box.groups()] == pytest.approx(
+            [x * wide, y * high, w * wide, h * high], abs=0.1
+        )
+    assert visible_mark([0.2, 0.2, 0.3, 0.4], (wide, high)) == pytest.approx([0.2, 0.2, 0.3, 0.4]), "it is large enough"
+    for size, least in (((1200, 900), (74, 76)), ((600, 1800), (150, 152)), ((4, 3), (0.25, 0.26))):
+        x, y, w, h = visible_mark([0.5, 0.5, 0.001, 0.001], size)
+        assert least[0] <= w * size[0] <= least[1]
+        assert w * size[0] == pytest.approx(h * size[1])
+        assert (x + w / 2, y + h / 2) == pytest.approx((0.5005, 0.5005)), "its middle stays"
+
+
 @pytest.mark.parametrize(
     ("query", "told"),
     [
         ("mistake=nonsense", "mistake=nonsense: no photo of this run has it"),
-        ("sort=shoe", "Input should be 'worst', 'change' or 'name'"),
-        ("least=2", "Input should be less than or equal to 1"),
-        ("shoe=1", "Extra inputs are not permitted"),
+        ("sort=shoe", "must be 'worst', 'change' or 'name'"),
+        ("least=2", "must be less than or equal to 1"),
+        ("shoe=1", "no such key"),
     ],
 )
 def test_an_address_that_does_not_fit_is_refused_in_a_sentence(

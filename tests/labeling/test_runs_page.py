@@ -85,6 +85,16 @@ def test_runs_on_a_holdout_speak_against_no_label_and_take_nobodys_place(photo: 
     assert found.predictions()[photo].bibs[0].score == 0.9
 
 
+def test_runs_that_predict_what_is_known_are_not_read(photo: str, kept: LocalStore) -> None:
+    store = kept.open()
+    keep_run(store, photo, seen(STRANGER, 0.9), **{"predictions.digest": "other"})
+    keep_run(store, photo, seen(STRANGER, 0.1), **{"predictions.digest": "own"})
+    found = recent_runs(store, "data.name", "staging", but="own")
+    assert [run.predictions()[photo].bibs[0].score for run in found] == [0.9]
+    assert len(recent_runs(store, "data.name", "staging", but="neither")) == 2
+    assert len(recent_runs(store, "data.name", "staging")) == 2
+
+
 def test_a_store_that_cannot_be_opened_is_told_on_the_page(connect: Connect) -> None:
     page = connect(store=ServerStore(NOBODY, "harness")).get("/runs/").text
     assert f"no MLflow server answers at {NOBODY}" in page
@@ -125,6 +135,7 @@ def test_the_list_is_chosen_by_its_address_and_what_no_run_has_is_refused(
         return sorted(found, key=[swept, other, lone].index)
 
     page = client.get("/runs/").text
+    assert "3 runs, no baseline on these data yet</span>" in page
     assert "Sweep of 2 runs" in page
     assert page.count('<tr class="inside">') == 2
     assert listed("?preset=fast") == [swept, other]
@@ -135,8 +146,8 @@ def test_the_list_is_chosen_by_its_address_and_what_no_run_has_is_refused(
     for wrong, told in {
         "preset=slow": "preset=slow: no run that is listed has it; there: fast",
         "sort=best": "sort=best: no run that is listed has it",
-        "page=0": "page: Input should be greater than or equal to 1",
-        "colour=red": "colour: Extra inputs are not permitted",
+        "page=0": "page: must be greater than or equal to 1",
+        "colour=red": "colour: no such key",
     }.items():
         answer = client.get(f"/runs/?{wrong}")
         assert answer.status_code == 422

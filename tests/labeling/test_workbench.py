@@ -12,11 +12,12 @@ from fastapi.testclient import TestClient
 from harness.labeling.people import workbench
 from harness.labeling.people.crops import Crops
 from harness.labeling.people.faces import FaceIndexes
-from harness.labeling.people.grouping import stranger_threshold
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import StagingSource
-from harness.references.files import BibGroundTruth
+from harness.pipeline.identity.strangers import stranger_similarity
+from harness.references.files import BibGroundTruth, FaceGroundTruth, FaceIdentities
 from harness.references.labels import save_identity, view
+from harness.references.start_list import Entrant, StartList
 from harness.references.store import LabelStore
 from tests.labeling.conftest import Connect
 from tests.labeling.drawn_people import a_race, face_place, finder, make_set
@@ -25,8 +26,8 @@ from tests.labeling.drawn_people import a_race, face_place, finder, make_set
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request waits until groups are made, however busy the machine is."""
-    monkeypatch.setattr(workbench, "_MOMENT", 60.0)
-    monkeypatch.setattr(workbench.Workbench.current, "__defaults__", (60.0,))
+    monkeypatch.setattr(workbench, "MOMENT", 600.0)
+    monkeypatch.setattr(workbench.Workbench.current, "__defaults__", (600.0,))
 
 
 @pytest.fixture
@@ -290,6 +291,28 @@ class TestSuspects:
         photo = twice["photos"][0]
         assert [box.identity for box in view(race, photo).faces.boxes] == ["Ada", None]
 
+    def test_names_that_contradict_what_is_said_about_faces(self, client: TestClient, race: LabelStore) -> None:
+        act(client, "name", group_of(client, "Ada_0.png")["faces"][:2], name="Ada")
+        photos = race.contents().faces.photos
+        pair = [f"{photo}:{box.id}" for photo, labels in photos.items() for box in labels.boxes if box.identity]
+        with race.edit() as draft:
+            draft.put_head(FaceIdentities, cannot_link=[pair])
+        (apart,) = self._all(client)
+        assert (apart["kind"], [side["name"] for side in apart["sides"]]) == ("identity_told_apart", ["Ada", "Ada"])
+        client.post("/api/people/suspects", json={"check": apart["check"], "answer": "left"})
+        ((kept,),) = named(race).values()
+        assert kept == race.contents().index.photos[pair[0].partition(":")[0]].names[0]
+        with race.edit() as draft:
+            photo, _, box_id = pair[1].partition(":")
+            labels = draft.record(FaceGroundTruth, photo)
+            boxes = [box.model_copy(update={"identity": "Bo"}) if box.id == box_id else box for box in labels.boxes]
+            draft.put(FaceGroundTruth, photo, labels.model_copy(update={"boxes": boxes}))
+            draft.put_head(FaceIdentities, cannot_link=[], must_link=[pair])
+        linked = next(each for each in self._all(client) if each["kind"] == "names_linked")
+        assert [side["name"] for side in linked["sides"]] == ["Ada", "Bo"]
+        client.post("/api/people/suspects", json={"check": linked["check"], "answer": "right"})
+        assert {name: len(files) for name, files in named(race).items()} == {"Bo": 2}
+
     def test_a_settled_check_is_not_told_on_the_staging_page_either(self, client: TestClient) -> None:
         ada = group_of(client, "Ada_0.png")["faces"]
         act(client, "name", ada[:2], name="Ada")
@@ -332,7 +355,7 @@ def test_the_threshold_lets_few_strangers_through_and_most_friends(people: int) 
     centres = rng.normal(size=(people, 64))
     vectors = np.repeat(centres, 4, axis=0) + 0.5 * rng.normal(size=(people * 4, 64))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    threshold = stranger_threshold(vectors, 0.01)
+    threshold = stranger_similarity(vectors, 0.01)
     similar = vectors @ vectors.T
     same = np.repeat(np.arange(people), 4)[:, None] == np.repeat(np.arange(people), 4)
     assert (np.where(same, -1, similar).max(axis=1) >= threshold).mean() < 0.05
@@ -357,3 +380,29 @@ def test_the_index_of_faces_follows_each_change_as_if_it_were_made_anew(client: 
 def test_bibs_are_left_as_they_are(client: TestClient, race: LabelStore) -> None:
     act(client, "name", group_of(client, "Ada_0.png")["faces"], name="Ada")
     assert race.contents().bibs == BibGroundTruth()
+
+
+class TestStartList:
+    @pytest.fixture(autouse=True)
+    def _listed(self, race: LabelStore) -> None:
+        with race.edit() as draft:
+            listed = [Entrant(name="Ada Lovelace", number="401"), Entrant(name="Grace Hopper")]
+            draft.put_head(StartList, entrants=listed)
+
+    def test_the_owner_of_a_linked_number_is_proposed(self, client: TestClient) -> None:
+        group = group_of(client, "Ada_0.png")
+        assert (group["number"], group["wearer"], group["proposal"]) == ("401", "Ada Lovelace", "Ada Lovelace")
+        assert group_of(client, "Bo_0.png")["proposal"] == "402", "a number that nobody has on the list"
+
+    def test_what_labels_say_counts_more_than_the_list(self, client: TestClient) -> None:
+        faces = {face["face"]: None for face in group_of(client, "Ada_0.png")["faces"] if face["file"] == "Ada_0.png"}
+        act(client, "name", [{"face": face, "was": None} for face in faces], name="Ada King")
+        photos = {face["file"]: face["photo"] for face in group_of(client, "Ada_1.png")["faces"]}
+        assert group_of(client, "Ada_1.png")["proposal"] == "Ada King"
+        near = client.get(f"/api/people/near/{photos['Ada_1.png']}").json()["faces"]
+        assert near[0]["nearest"][0]["name"] == "Ada King"
+
+    def test_names_of_the_list_are_offered_with_their_numbers(self, client: TestClient) -> None:
+        names = client.get("/api/names").json()["names"]
+        assert {"name": "Ada Lovelace", "faces": 0, "number": "401", "listed": True} in names
+        assert {"name": "Grace Hopper", "faces": 0, "number": None, "listed": True} in names

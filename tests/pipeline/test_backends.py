@@ -16,6 +16,7 @@ from harness.config import build, compose
 from harness.pipeline import Pipeline
 from harness.pipeline.bibs.rapidocr import RapidOcr
 from harness.pipeline.cache import StageCache
+from harness.pipeline.faces.yunet import YuNet
 from harness.pipeline.images import scale_to
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
@@ -83,6 +84,35 @@ class FaceDetectorRules(FaceDetectorContract):
 class TestYuNet(FaceDetectorRules):
     choice = "yunet"
 
+    def at_height(self, runner: Image, height: int) -> tuple[YuNet, FaceBox]:
+        """A detector to which the face is so many pixels high, and what it sees of it."""
+        made = self.make()
+        assert isinstance(made, YuNet)
+        detector = replace(made, long_side=round(height / FACE[0].h * max(runner.shape) / runner.shape[0]))
+        (face,) = detector.detect(look(runner))
+        return detector, face
+
+    def test_landmarks_of_a_face_that_is_low_in_the_first_look_get_a_closer_one(self, runner: Image) -> None:
+        _, clear = self.at_height(runner, 100)
+        detector, low = self.at_height(runner, 24)
+        (better,) = detector.landmarks(look(runner), (low,))
+
+        def off(face: FaceBox) -> float:
+            return float(np.abs(np.array(face.landmarks) - clear.landmarks).mean())
+
+        assert off(better) < off(low) / 2
+        assert better.xywh == low.xywh
+
+    def test_landmarks_of_a_face_that_is_high_enough_stay_as_they_are(self, runner: Image) -> None:
+        detector, face = self.at_height(runner, 60)
+        assert detector.landmarks(look(runner), (face,)) == (face,)
+        enlarged = replace(detector, long_side=3 * max(runner.shape))
+        assert enlarged.landmarks(look(runner), (face,)) != (face,), "a picture that is enlarged is blurred"
+
+    def test_without_heights_there_is_no_closer_look(self, runner: Image) -> None:
+        detector, face = self.at_height(runner, 24)
+        assert replace(detector, landmark_heights=()).landmarks(look(runner), (face,)) == (face,)
+
 
 class TestScrfd(FaceDetectorRules):
     choice = "scrfd"
@@ -143,7 +173,7 @@ class TestRapidOcr(BibReaderContract):
         assert (on_somebody.number, alone.number) == ("417", "417")
         assert alone.score == pytest.approx((1 - 0.4) * (on_somebody.score or 0), abs=0.01)
         seen = look(runner)
-        assert pipeline("bib.guided=1").bib.read(seen, ()) == ()
+        assert pipeline("bib.guided=1", "bib.last_looks=[]").bib.read(seen, ()) == ()
         assert {text.rule for text in seen.dropped} == {"torso"}
         assert "read" not in seen.misses
 

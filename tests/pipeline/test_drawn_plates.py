@@ -67,3 +67,15 @@ def test_a_number_within_a_closer_look_gets_no_wider_one() -> None:
     look = Look(Picture(picture("K47110", lettering.SANS, 40)))
     assert read(look, face(60), "bib.long_side=64", "bib.torso_faces=[64]") == ["K47110"]
     assert look.misses["text"] == 2
+
+
+def test_a_number_that_fills_its_picture_is_read_in_a_last_look() -> None:
+    """A bib cut out of its photo: no face, and hardly any paper beside the number."""
+    photo = picture("2605", lettering.SANS, 40)
+    cut = np.ascontiguousarray(photo[HEIGHT // 2 - 21 : HEIGHT // 2 + 21, WIDTH // 2 - 36 : WIDTH // 2 + 36])
+    reader = build(compose(["references=staging", *QUICK])).photos.pipeline.bib
+    without = build(compose(["references=staging", *QUICK, "bib.last_looks=[]"])).photos.pipeline.bib
+    look = Look(Picture(cut))
+    assert "2605" not in [bib.number for bib in without.read(Look(Picture(cut)), ())]
+    assert [bib.number for bib in reader.read(look, ())] == ["2605"]
+    assert look.steps["bib.last_looks"] == 1

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,6 +18,8 @@ from harness.building import build_pipeline
 from harness.config import compose
 from harness.pipeline.cache import Entry, StageCache
 from harness.pipeline.identity.aligning import TEMPLATE, align, landmarks_of, similarity
+from harness.pipeline.identity.onnx import SFace
+from harness.pipeline.identity.recognising import FaceVectors
 from harness.pipeline.looks import Image, Look
 from harness.references.sample.people import picture
 from harness.testing import Picture, RecogniserContract
@@ -75,6 +80,43 @@ def test_arrays_are_kept_as_bytes_and_come_back_bit_for_bit(tmp_path: Path) -> N
     assert found.value.dtype == np.float32
     assert found.value.tobytes() == vector.tobytes()
     assert cache.stats()["identity"].bytes < 4 * 128 + 200
+
+
+@dataclass(frozen=True)
+class Closer:
+    """A detector whose landmarks are all in one place, which tells the faces that it is asked for."""
+
+    asked: list[FaceBox]
+
+    def landmarks(self, look: Look, faces: Sequence[FaceBox]) -> tuple[FaceBox, ...]:
+        self.asked.extend(faces)
+        return tuple(replace(face, landmarks=((face.x, face.y),) * 5) for face in faces)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noted(SFace):
+    """A recogniser that keeps the faces that it is given."""
+
+    given: list[FaceBox] = field(default_factory=list, compare=False)
+
+    def embed(self, look: Look, faces: Sequence[FaceBox]) -> FaceVectors:
+        self.given.extend(faces)
+        return FaceVectors(np.zeros((len(faces), 0), np.float32), np.zeros(len(faces), np.bool_), np.zeros(len(faces)))
+
+
+def test_no_closer_look_is_wasted_on_a_face_that_is_not_enrolled() -> None:
+    made = build_pipeline(compose(["identity=sface"]))
+    assert isinstance(made.identity, SFace)
+    faces = [FaceBox(x=0.1 * at, y=0.1, w=0.05, h=height) for at, height in enumerate((0.19, 0.2, 0.05, 0.5))]
+    closer, noted = (
+        Closer([]),
+        Noted(**{item.name: getattr(made.identity, item.name) for item in fields(made.identity)}),
+    )
+    pipeline = replace(made, face=cast(Any, closer), identity=noted)
+    pipeline.embed(Look(Picture(np.zeros((100, 200, 3), dtype=np.uint8))), faces)
+    assert closer.asked == [faces[1], faces[3]], "the others are lower than 20 pixels"
+    assert [face.xywh for face in noted.given] == [face.xywh for face in faces]
+    assert [bool(face.landmarks) for face in noted.given] == [False, True, False, True]
 
 
 class Recognising(RecogniserContract):

@@ -162,6 +162,7 @@ def test_from_a_folder_of_photos_to_a_frozen_benchmark(
     assert "Photos: 3 new, 0 known, 1 not readable; 3 photos in data/reference" in done.stdout
     assert "broken.jpg: not a readable picture" in done.stdout
     assert "Suggestions by preset fast: 3 photos (2 bibs, 3 faces, 2 links)" in done.stdout
+    assert done.stdout.endswith("To confirm and correct them in the browser: harness ui\n")
     again = run_harness("prepare", str(source), "--refresh", "--reset-labels", "-f", "preset=fast", *QUICK)
     assert again.returncode == 0, again.stderr
     assert "Labels taken away; backup in data/reference/backups/" in again.stdout

@@ -74,3 +74,16 @@ def test_a_number_beside_everybody_may_hang_on_somebody_whose_face_was_not_found
     assert TORSO.wearer([face(0.5)], box, aspect=1.0) is None
     assert TORSO.somebody([face(0.5)], box) is somebody
     assert TORSO.somebody([], box)
+
+
+def test_a_photo_that_shows_a_bib_and_no_face_is_of_one_torso() -> None:
+    large, small = number_at(0.5, 0.5, h=0.2), number_at(0.5, 0.8, h=0.05)
+    assert TORSO.wearer([], large, aspect=1.0) == 0
+    assert TORSO.wearer([], small, aspect=1.0) is None
+    assert TORSO.wearer([face(0.5, h=0.02)], large, aspect=1.0) is None
+
+
+def test_a_number_far_larger_than_those_of_all_faces_may_hang_on_somebody_near() -> None:
+    far = [face(0.5, h=0.02)]
+    assert TORSO.somebody(far, number_at(0.2, 0.6, h=0.1))
+    assert not TORSO.somebody(far, number_at(0.2, 0.6, h=0.07))

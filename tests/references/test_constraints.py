@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import InvalidEditError, ReferenceSetError
 from harness.references.constraints import Constraints, Face
-from harness.references.files import FaceGroundTruth, FaceIdentities, FaceLabels, read_file
+from harness.references.contents import read_file
+from harness.references.files import FaceGroundTruth, FaceIdentities, FaceLabels
 from harness.references.freeze import freeze
 from harness.references.frozen import load_frozen
 from harness.references.labels import reset_labels, save_faces, save_identity, view

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -103,6 +104,39 @@ def test_names_that_differ_by_case_or_blanks_only() -> None:
         '"Ada Lovelace" (2 photos), "\'Ada\\xa0Lovelace\'" (1 photo), "adalovelace " (1 photo)'
     )
     assert found(shots) == [("names_alike", words, ["b.jpg", "c.jpg", "a.jpg"])]
+
+
+def linked(shots: dict[str, Shot], **groups: list[list[tuple[int, int]]]) -> list[tuple[str, str, list[str]]]:
+    """What is found where groups of faces, each by the place of its photo and its own, are said to be one or several
+    people's."""
+    given = contents(shots)
+    boxes = given.faces.photos
+    named = {
+        photo: labels.model_copy(
+            update={"boxes": [box.model_copy(update={"id": f"f{at}"}) for at, box in enumerate(labels.boxes)]}
+        )
+        for photo, labels in boxes.items()
+    }
+    hashes = list(boxes)
+    said = {name: [[f"{hashes[p]}:f{at}" for p, at in group] for group in each] for name, each in groups.items()}
+    given = replace(given, faces=FaceGroundTruth(photos=named), identities=given.identities.model_copy(update=said))
+    return [(each.kind, each.words, list(each.photos.values())) for each in cross_check(given)]
+
+
+def test_one_identity_on_faces_that_are_told_apart() -> None:
+    shots = {"a.jpg": faces("Ada"), "b.jpg": faces("Bo", "Ada"), "c.jpg": faces(None)}
+    words = '"Ada" is on two faces that cannot_link tells apart'
+    group = [(0, 0), (1, 0), (1, 1), (2, 0)]
+    assert linked(shots, cannot_link=[group]) == [("identity_told_apart", words, ["a.jpg", "b.jpg"])]
+    assert linked(shots, cannot_link=[group[:2] + group[3:]]) == []
+
+
+def test_two_names_on_faces_of_one_person_also_by_way_of_a_face_without_a_name() -> None:
+    shots = {"a.jpg": faces("Ada"), "b.jpg": faces(None), "c.jpg": faces("Bo"), "d.jpg": faces("Ada")}
+    words = '"Ada" and "Bo" are on faces that must_link says are one person'
+    groups = [[(0, 0), (1, 0)], [(1, 0), (2, 0)]]
+    assert linked(shots, must_link=groups) == [("names_linked", words, ["a.jpg", "c.jpg"])]
+    assert linked(shots, must_link=[groups[0], [(1, 0), (3, 0)]]) == []
 
 
 def test_a_long_list_of_numbers_is_cut_in_the_sentence_and_whole_in_the_photos() -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,15 +16,26 @@ from tests.references.builders import make_store, photo_hash
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
-def test_200_random_kills_lose_nothing_acknowledged_and_leave_every_file_readable(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.references.kill_editors", str(tmp_path / "set"), "200", "1"]
+def killed_editors(root: Path, rounds: int, editors: int) -> Any:
+    """What is told of editors that were killed; it fails where an edit is lost or a file cannot be read."""
+    command = [sys.executable, "-m", "tests.references.kill_editors", str(root), str(rounds), "1", str(editors)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_200_random_kills_lose_nothing_acknowledged_and_leave_every_file_readable(tmp_path: Path) -> None:
+    result = killed_editors(tmp_path / "set", 200, editors=1)
     assert result["kills"] == 200
     assert result["edits"] > 100
     assert result["journals_mended"] > 0
+
+
+def test_8_writers_that_are_killed_one_after_the_other_lose_nothing(tmp_path: Path) -> None:
+    result = killed_editors(tmp_path / "set", 10, editors=8)
+    assert result["kills"] == 80
+    assert result["edits"] > 10
 
 
 EDIT_OWN_PHOTO = """

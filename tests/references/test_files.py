@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.base.errors import ReferenceSetError
+from harness.references.contents import read_file
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -23,7 +24,6 @@ from harness.references.files import (
     PhotoIndex,
     PhotoRecord,
     encode,
-    read_file,
     write_file,
 )
 from harness.references.labels import save_face_tags, view
@@ -169,24 +169,24 @@ def test_every_schema_version_so_far_loads_as_the_current_one(tmp_path: Path, ve
     ("content", "message"),
     [
         ({"schema_version": 4}, "schema_version 4 is newer than 3"),
-        ({"schema_version": 0}, "schema_version: Input should be 3"),
-        ({"schema_version": 1.0}, "schema_version: Input should be 3"),
-        ({"schema_version": True}, "schema_version: Input should be 3"),
-        ({"schema_version": "4"}, "schema_version: Input should be 3"),
-        ({"schema_version": 3, "photos": {HASH: {"labeled": "yes"}}}, "labeled: Input should be a valid boolean"),
+        ({"schema_version": 0}, "schema_version: must be 3"),
+        ({"schema_version": 1.0}, "schema_version: must be 3"),
+        ({"schema_version": True}, "schema_version: must be 3"),
+        ({"schema_version": "4"}, "schema_version: must be 3"),
+        ({"schema_version": 3, "photos": {HASH: {"labeled": "yes"}}}, "labeled: must be a boolean"),
         ({"photos": {"xyz": {}}}, "photos.xyz.*String should match pattern"),
         (
             {"photos": {HASH: {"boxes": [BOX | {"w": -1}]}}},
             f"photos.{HASH}.boxes.0.w: .*greater than or equal to 0, got -1",
         ),
-        ({"photos": {HASH: {"boxes": [BOX | {"x": "left"}]}}}, "boxes.0.x: Input should be a valid number"),
+        ({"photos": {HASH: {"boxes": [BOX | {"x": "left"}]}}}, "boxes.0.x: must be a number"),
         (
             {"photos": {HASH: {"boxes": [BOX | {"scope": "bip"}]}}},
-            "boxes.0.scope: Input should be 'bib', 'bib_clipped'",
+            "boxes.0.scope: must be 'bib', 'bib_clipped'",
         ),
-        ({"photos": {HASH: {"boxes": [BOX | {"colour": 1}]}}}, "boxes.0.colour: Extra inputs are not permitted"),
-        ({"photos": {HASH: {"tags": ["nice"]}}}, "tags.0: Input should be 'obscured_bib'"),
-        ([], r"the file: Input should be a valid dictionary.* got \[\]"),
+        ({"photos": {HASH: {"boxes": [BOX | {"colour": 1}]}}}, "boxes.0.colour: no such key"),
+        ({"photos": {HASH: {"tags": ["nice"]}}}, "tags.0: must be 'obscured_bib'"),
+        ([], r"the file: must be a dictionary.* got \[\]"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_file_record_and_field(tmp_path: Path, content: object, message: str) -> None:

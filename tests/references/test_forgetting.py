@@ -10,11 +10,13 @@ import pytest
 from PIL import Image
 
 from harness.pipeline.cache import Entry, StageCache
-from harness.references.files import FaceGroundTruth, FaceIdentities, FaceLabels, Selfies
+from harness.references.audit_file import Audit, BlindLabels
+from harness.references.files import FaceGroundTruth, FaceIdentities, FaceLabels, PhotoIndex, Selfies
 from harness.references.forgetting import clear_selfies, forget, remembered
 from harness.references.freeze import freeze
 from harness.references.frozen import load_frozen
 from harness.references.labels import reset_labels
+from harness.references.renditions import rendition
 from harness.references.store import LabelStore
 from harness.references.suggestions import PhotoSuggestions, Suggestions
 from harness.types import Split
@@ -128,7 +130,69 @@ def test_backups_of_labels_are_changed_too(store: LabelStore) -> None:
     assert LabelStore(backup).contents().faces.photos
 
 
+def test_a_name_that_only_blind_labels_have_is_found_and_goes(store: LabelStore) -> None:
+    forget(store, NAME)
+    first, second, third = store.contents().index.photos
+    box = {"x": 0.1, "y": 0.1, "w": 0.1, "h": 0.1, "identity": NAME}
+    with store.edit() as draft:
+        for photo, faces in ((first, {"boxes": [box]}), (second, {"people": [NAME, "Bea"]}), (third, {"boxes": []})):
+            record: dict[str, object] = {"drawn_at": "2026-01-01T00:00:00Z", "faces": faces}
+            draft.put(Audit, photo, BlindLabels.model_validate(record))
+    held = remembered(store, NAME).staging
+    assert held
+    assert held.blind == 2
+    assert held.photos == {first, second}
+    forget(store, NAME)
+    assert mentions(store.root) == []
+    assert store.audit().photos[second].faces.people == ["Bea"]
+
+
+def test_a_file_that_is_called_after_somebody_gets_another_name(store: LabelStore) -> None:
+    first, second, third = store.contents().index.photos
+    names = {first: ["zenobia_quux_0001.JPG", "start.jpg"], second: ["Zenobia-Quux.png", "zenobia quux (2).png"]}
+    with store.edit() as draft:
+        for photo, own in {**names, third: ["zenobiaquux.jpg", "quux_zenobia.jpg"]}.items():
+            draft.put(PhotoIndex, photo, draft.record(PhotoIndex, photo).model_copy(update={"names": own}))
+    assert remembered(store, NAME).staging.called == 2
+    forget(store, NAME)
+    photos = store.contents().index.photos
+    assert photos[first].names == [f"{first[:12]}.JPG", "start.jpg"]
+    assert photos[second].names == [f"{second[:12]}.png"]
+    assert photos[third].names == ["zenobiaquux.jpg", "quux_zenobia.jpg"], "no such words, or in another order"
+
+
+def test_the_file_of_somebody_else_keeps_its_name(store: LabelStore) -> None:
+    """Only photos that show a person are called after them."""
+    with store.edit() as draft:
+        first, *_ = draft.file(PhotoIndex).photos
+        labels: FaceLabels = draft.record(FaceGroundTruth, first)
+        nobody = [box.model_copy(update={"identity": None}) for box in labels.boxes]
+        draft.put(FaceGroundTruth, first, labels.model_copy(update={"boxes": nobody, "people": None}))
+        record = draft.record(PhotoIndex, first).model_copy(update={"names": ["Zenobia Quux at the bar.jpg"]})
+        draft.put(PhotoIndex, first, record)
+    forget(store, NAME)
+    assert store.contents().index.photos[first].names == ["Zenobia Quux at the bar.jpg"]
+
+
 class TestCommand:
+    def test_pictures_that_pages_have_shown_go(self, store: LabelStore, harness: Harness) -> None:
+        first, *_ = store.contents().index.photos
+        for sha256 in (first, "ab" * 32):
+            for size in ("thumb", "screen"):
+                path = rendition(sha256, size)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(b"somebody's face")
+        done = harness("forget", NAME, "--yes", f"references.root={store.root}")
+        assert done.code == 0, done.err
+        assert "2 pictures of pages deleted" in done.out
+        assert not rendition(first, "thumb").exists()
+        assert not rendition(first, "screen").exists()
+        assert rendition("ab" * 32, "screen").exists()
+        cleared = harness("cache", "clear")
+        assert cleared.code == 0, cleared.err
+        assert "2 pictures of pages" in cleared.out
+        assert not rendition("ab" * 32, "screen").exists()
+
     def test_it_asks_and_then_leaves_nothing_in_staging_and_cache(self, store: LabelStore, harness: Harness) -> None:
         root = f"references.root={store.root}"
         cache = StageCache(Path.cwd() / "cache" / "stages", 1_000_000)
@@ -139,7 +203,7 @@ class TestCommand:
         refused = harness("forget", NAME, root)
         assert refused.code == 2
         assert "this would remove Zenobia Quux" in refused.err
-        assert "say --yes" in refused.err
+        assert "add --yes" in refused.err
         assert mentions(store.root)
         done = harness("forget", NAME, "--yes", root)
         assert done.code == 0, done.err

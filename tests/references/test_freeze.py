@@ -140,7 +140,10 @@ def test_a_taken_name_and_a_bad_one_are_refused(store: LabelStore) -> None:
 
 def test_a_name_that_does_not_exist_is_told_with_those_that_do(store: LabelStore) -> None:
     freeze(store, "v1")
-    with pytest.raises(ReferenceSetError, match=r"references.name: no frozen set v2 in .*frozen; there: v1"):
+    with pytest.raises(
+        ReferenceSetError,
+        match=r"references.name: no frozen set v2 in .*frozen; there are: v1; choose one, as in references.name=v1",
+    ):
         load(store, "v2")
 
 

@@ -16,13 +16,14 @@ from harness.base.errors import ReferenceSetError
 from harness.references.audit_file import Audit, BlindLabels
 from harness.references.files import FaceGroundTruth, FaceIdentities, FaceLabels, LabelFile, Selfies
 from harness.references.reviews import CheckAnswer, PeopleReviews
+from harness.references.start_list import Entrant, StartList
 from harness.references.store import LabelStore
 from harness.references.suggestions import PhotoSuggestions, Suggestions
 from tests.references.builders import face, make_store, photo_hash
 
 KINDS = (
     "photo_index", "bib_ground_truth", "face_ground_truth", "bib_face_links", "face_identities", "selfies",
-    "suggestions", "people_reviews", "audit",
+    "suggestions", "people_reviews", "audit", "start_list",
 )  # fmt: skip
 #: The file, then what is wrong in it: not JSON at all, or the path of the field from the top.
 MESSAGE = r"{name}\.json: (not JSON: |schema_version \d|the file: |[^:]+: \S)"
@@ -106,6 +107,7 @@ def store(tmp_path: Path) -> LabelStore:
         draft.put_head(FaceIdentities, names=["A", "B"], must_link=[[one, other]], cannot_link=cannot)
         answer = CheckAnswer(check="c" * 20, answer="both", at="2026-01-02T03:04:05Z")
         draft.put_head(PeopleReviews, left_alone=[one], answers=[answer])
+        draft.put_head(StartList, entrants=[Entrant(name="A", number="417"), Entrant(name="B")])
         blind = FaceLabels(labeled=True, boxes=[face(0.1)])
         draft.put(Audit, photo_hash(0), BlindLabels(drawn_at="2026-01-02T03:04:05Z", faces=blind))
     return store
@@ -126,6 +128,7 @@ def test_2000_mutated_label_files_load_or_are_refused_by_file_record_and_field(s
             fresh.suggestions()
             fresh.reviews()
             fresh.audit()
+            fresh.start_list()
         except ReferenceSetError as error:
             told.append(str(error))
             # Boxes that are gone leave links that point past them, and constraints: that is said of their files.

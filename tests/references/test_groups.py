@@ -17,7 +17,7 @@ from PIL import Image
 
 from harness.references.adding import add_photos, scan
 from harness.references.captures import Capture, read_capture
-from harness.references.contents import Contents
+from harness.references.contents import Contents, read_file
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
@@ -29,7 +29,6 @@ from harness.references.files import (
     FaceRecord,
     PhotoIndex,
     PhotoRecord,
-    read_file,
     write_file,
 )
 from harness.references.groups import Groups, GroupSummary, captures_of, form_groups, groups_of, largest_group

@@ -203,11 +203,11 @@ ANNOTATION: dict[str, Any] = {"image_id": 5, "category_id": 1, "bbox": [1, 1, 2,
         ({"annotations": [ANNOTATION, ANNOTATION | {"bbox": [1, 2]}]}, r"annotations\.1\.bbox"),
         ({"annotations": [ANNOTATION | {"bbox": [1, 1, -2, 2]}]}, r"annotations\.0\.bbox: not a box"),
         ({"annotations": [ANNOTATION | {"bbox": [190, 1, 20, 2]}]}, r"annotations\.0\.bbox: the box .* sticks out"),
-        ({"annotations": [ANNOTATION | {"attributes": {"scope": "bip"}}]}, r"annotations\.0: scope: Input should be"),
+        ({"annotations": [ANNOTATION | {"attributes": {"scope": "bip"}}]}, r"annotations\.0: scope: must be"),
         ({"images": [{"id": 5, "file_name": "gone.jpg"}]}, r"images\.0: no photo gone.jpg in"),
         ({"images": [{"id": 5, "file_name": "a.jpg", "width": 100, "height": 200}]}, r"images\.0: says 100 x 200"),
         ({"images": [{"id": 5, "file_name": "a.jpg"}, {"id": 5, "file_name": "b.jpg"}]}, "images: two of them"),
-        ({"images": None}, "images: Input should be a valid list"),
+        ({"images": None}, "images: must be a list"),
     ],
 )
 def test_a_broken_coco_file_is_named_with_its_record_and_nothing_is_imported(

@@ -156,7 +156,7 @@ def test_links_past_the_boxes_or_given_twice_are_refused(store: LabelStore) -> N
     seen = view(store, PHOTO)
     with pytest.raises(ReferenceSetError, match=r"link \[3, 0\] points past the 3 bibs and 3 faces"):
         save_links(store, PHOTO, [(3, 0)], seen.revisions)
-    with pytest.raises(ReferenceSetError, match=rf"photos.{PHOTO}.0.1: Input should be greater than or equal to 0"):
+    with pytest.raises(ReferenceSetError, match=rf"photos.{PHOTO}.0.1: must be greater than or equal to 0"):
         save_links(store, PHOTO, [(0, -1)], seen.revisions)
     with pytest.raises(ReferenceSetError, match="given twice"):
         save_links(store, PHOTO, [(1, 0), (1, 0)], seen.revisions)

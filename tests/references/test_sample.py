@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import ReferenceSetError
-from harness.references.files import BibFaceLinks, FaceIdentities, PhotoIndex, read_file
+from harness.references.contents import read_file
+from harness.references.files import BibFaceLinks, FaceIdentities, PhotoIndex
 from harness.references.photos import read_photo
 from harness.references.sample import SampleSet
 from harness.references.sets import ReferenceSet

@@ -16,9 +16,9 @@ from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
     BibLabels,
+    F,
     FaceGroundTruth,
     FaceIdentities,
-    LabelFile,
     PhotoFile,
     PhotoIndex,
     decode,
@@ -253,18 +253,17 @@ def test_an_edit_that_raises_changes_nothing(tmp_path: Path) -> None:
     assert view(store, PHOTO) == before
 
 
-def test_an_unchanged_file_is_read_once_and_a_changed_one_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = make_store(tmp_path / "set")
-    store.contents()
+def test_an_unchanged_file_is_read_once_and_a_changed_one_again(tmp_path: Path) -> None:
     parsed: list[str] = []
 
-    def noted(path: Path, text: bytes, kind: type[LabelFile]) -> LabelFile:
+    def noted(path: Path, text: bytes, kind: type[F]) -> F:
         parsed.append(path.name)
         return decode(path, text, kind)
 
-    monkeypatch.setattr(store_module, "decode", noted)
+    store = LabelStore(make_store(tmp_path / "set").root, noted)
+    store.contents()
+    assert "bib_ground_truth.json" in parsed
+    parsed.clear()
     seen = view(store, PHOTO)
     save_bibs(store, PHOTO, BibLabels(labeled=True, boxes=[*seen.bibs.boxes, bib(0.9)]), seen.revisions)
     store.contents()

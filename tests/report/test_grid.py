@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.tasks.photos.gallery import Gallery, make_gallery
 from harness.tasks.photos.grid import IMAGES_TAG, MOST_OF_A_KIND, pick_mistakes, write_grid
-from harness.tasks.photos.mistakes import CROP_SIDE, cut_out, mistakes
+from harness.tasks.photos.mistakes import mistakes
+from harness.tasks.photos.shots import CROP_SIDE, cut_out
 from harness.tracking.store import LocalStore
 from harness.types import BibBox, Box, FaceBox, PhotoPrediction
 from tests.report.reports import FACE, NOTHING, RIGHT, THRESHOLDS, evaluation_of, read_photo
@@ -51,7 +52,7 @@ def test_the_files_are_those_that_mlflow_writes_for_its_grid(empty_store: Path, 
     folder = tmp_path / "ours"
     folder.mkdir()
     gallery = gallery_of(NOTHING)
-    tags = write_grid(folder, gallery.mistakes, gallery.shots)
+    tags = write_grid(folder, gallery.mistakes, gallery.pictures)
 
     def shape(name: str) -> str:
         return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", re.sub(r"\d{13}", "TIME", name))
@@ -70,5 +71,5 @@ def test_no_kind_crowds_out_another() -> None:
 
 def test_a_run_without_mistakes_has_no_grid(tmp_path: Path) -> None:
     gallery = gallery_of(RIGHT)
-    assert write_grid(tmp_path, gallery.mistakes, gallery.shots) == {}
+    assert write_grid(tmp_path, gallery.mistakes, gallery.pictures) == {}
     assert list(tmp_path.iterdir()) == []

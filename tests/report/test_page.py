@@ -17,7 +17,7 @@ from harness.runs.archive import PHOTOS
 from harness.runs.plan import Drawing
 from harness.tasks.photos import section
 from harness.tasks.photos.predicting import FailedPhoto
-from harness.types import DroppedText, FaceBox
+from harness.types import DroppedText, FaceBox, PhotoLabels
 from tests.report.reports import LABELS, NOTHING, RIGHT, Told, evaluation_of, photo_of, report_of, run_of
 
 HOSTILE = "<script>alert(1)</script>\"'&$x$"
@@ -170,3 +170,36 @@ def test_figures_lie_at_the_root_for_mlflows_compare_page(written: Path) -> None
         assert drawn.get("color") == "#1f2329", "by itself it has an ink and a ground of its own"
         assert drawn[0].get("fill") == "#ffffff"
         assert int(drawn.get("width", 0)) > 900, "MLflow shows nothing of a file without a size"
+
+
+def test_a_run_without_labels_shows_what_was_found_and_claims_nothing(page_of: Callable[[Told], str]) -> None:
+    page = page_of(report_of(evaluation_of([NOTHING, *[RIGHT] * 15], [PhotoLabels()] * 16)))
+    assert "Found in 16 photos: 15 bibs, 15 of them with a number, 15 faces and 15 links between the two." in page
+    pictures = re.findall(r'alt="found on ([^"]+)"', page)
+    assert pictures == [f"photo-{number}.jpg" for number in range(1, 13)], "a dozen, of those with anything on them"
+    assert "417, 1 bib, 1 face" in page
+    assert "4 more photos can be seen in <code>harness ui</code>" in page
+    assert "harness start FOLDER" in page
+    for claim in (
+        "Worst photos",
+        "No photo has an error",
+        "MISSED",
+        "FALSE",
+        "No number was missed",
+        "Label suspects",
+        "n/a",
+    ):
+        assert claim not in page
+
+
+def test_of_a_run_without_labels_no_more_is_drawn_than_is_asked_for(page_of: Callable[[Told], str]) -> None:
+    told = report_of(evaluation_of([RIGHT] * 20, [PhotoLabels()] * 20))
+    for asked, drawn in ((0, 0), (2, 12), (15, 15)):
+        page = page_of(replace(told, report=replace(told.report, drawing=Drawing(asked))))
+        assert page.count('alt="found on ') == drawn
+
+
+def test_one_label_is_enough_for_a_report_of_errors(page_of: Callable[[Told], str]) -> None:
+    page = page_of(report_of(evaluation_of([RIGHT, RIGHT], [PhotoLabels(), PhotoLabels(faces=())])))
+    assert "What was found" not in page
+    assert "Worst photos" in page

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.base import packed as packing
 from harness.base.errors import HarnessError
 from harness.runs import archive
 from harness.runs.archive import BenchmarkRun, RunMetadata, TaskData, TaskRun, combined_digest, read_run, write_run
 from harness.runs.gate import THE_BASELINE, Judgement, Verdict
-from harness.runs.items import FailedItem, Item, PhotoDetail
+from harness.runs.items import FailedItem, Item, PhotoDetail, item_rows
 from harness.runs.records import MOST_DESCRIBED, describe, judgement_tags
 from harness.scoring import (
     BibScorecard,
@@ -136,6 +137,46 @@ def test_a_run_with_very_many_items_keeps_them_in_columns_and_is_read_as_it_was(
     assert read_run(tmp_path / "run.json") == run
 
 
+def test_items_that_are_packed_are_written_and_read_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = benchmark_run([(1, 0, 0), (0, 1, 0), (1, 1, 1), (2, 0, 0), (0, 0, 0)])
+    monkeypatch.setattr(packing, "BLOCK", 2)
+    monkeypatch.setattr(packing, "MOST_LOOSE", 3)
+    (name,) = run.tasks
+    many = replace(run, tasks={name: replace(run.tasks[name], items=packing.packed(run.tasks[name].items))})
+    assert isinstance(many.photos, packing.Packed)
+    assert many.to_dict() == run.to_dict()
+    assert BenchmarkRun.from_dict(run.to_dict()) == run
+    for most_inline in (0, 1000):
+        with monkeypatch.context() as patch:
+            patch.setattr(archive, "MOST_INLINE", most_inline)
+            write_run(tmp_path, many)
+        assert list(read_run(tmp_path / "run.json").photos) == list(run.photos)
+    assert many.tasks[name].rates().items == run.tasks[name].rates().items
+    assert many.predictions() == run.predictions()
+
+
+@pytest.mark.parametrize("most_inline", [0, 1000], ids=["in columns", "inline"])
+@given(run=runs)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+def test_predictions_are_read_alone_and_are_those_of_the_run(
+    tmp_path: Path, most_inline: int, run: BenchmarkRun
+) -> None:
+    for file in tmp_path.iterdir():
+        file.unlink()
+    names = (archive.PHOTOS, "identity", "tables")
+    run = replace(run, tasks={name: _filled(task) for name, task in zip(names, run.tasks.values(), strict=False)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archive, "MOST_INLINE", most_inline)
+        write_run(tmp_path, run)
+    alone = read_run(tmp_path / "run.json", predictions_alone=True)
+    assert (alone.predictions(), alone.absent, alone.metadata) == (run.predictions(), run.absent, run.metadata)
+    assert [item.id for item in alone.photos] == [item.id for item in run.photos]
+    assert (alone.cards, set(alone.tasks) - {archive.PHOTOS}) == ({}, set())
+    assert not any(item.counts for item in alone.photos)
+
+
 def _filled(task: TaskRun) -> TaskRun:
     filled = [
         replace(item, counts={card: counts for card, counts in item.counts.items() if counts}) for item in task.items
@@ -206,7 +247,7 @@ def test_a_file_that_cannot_be_used_says_where_and_why(tmp_path: Path) -> None:
     data = json.loads(path.read_text())
     data["tasks"]["photos"]["items"][0]["photo"]["seconds"] = "long"
     path.write_text(json.dumps(data))
-    with pytest.raises(HarnessError, match=r"run.json.tasks.photos.items.0.photo.seconds: Input should be a valid num"):
+    with pytest.raises(HarnessError, match=r"run.json.tasks.photos.items.0.photo.seconds: must be a num"):
         read_run(path)
     path.write_text("[]")
     with pytest.raises(HarnessError, match=r"run.json: expected an object with the fields of a run"):
@@ -245,3 +286,12 @@ def with_slices(run: BenchmarkRun, number: int, note: str) -> BenchmarkRun:
     slices = tuple(Slice("bib", f"tag {n}", 1, 2) for n in range(number))
     tasks = {name: replace(task, slices=slices) for name, task in run.tasks.items()}
     return replace(run, tasks=tasks, metadata=replace(run.metadata, note=note))
+
+
+def test_items_that_count_the_same_share_their_counts_and_others_do_not() -> None:
+    one, other, nothing = {"tp": 1}, {"tp": 2}, dict[str, int]()
+    rows = list(item_rows({"a": [one, one, other, one], "b": [nothing, nothing, nothing, other]}, 4))
+    assert rows == [{"a": one}, {"a": one}, {"a": other}, {"a": one, "b": other}]
+    assert rows[0] is rows[1]
+    equal = list(item_rows({"a": [{"tp": 1}, {"tp": 1}]}, 2))  # equal, and not shared
+    assert equal == [{"a": one}, {"a": one}]

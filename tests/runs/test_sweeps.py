@@ -107,7 +107,7 @@ def test_a_parameter_that_changed_nothing_is_named_and_one_that_did_is_not() -> 
         job("c", predictions="q", size="640", threshold="0.7"),
         job("d", predictions="q", size="800", threshold="0.7"),
     ]
-    assert varied(jobs) == ["size", "threshold"]
+    assert varied(jobs) == varied([*jobs, job("killed before it had any")]) == ["size", "threshold"]
     assert idle_params(jobs) == ("size",)
     assert [names(group) for group in identical(jobs)] == [["a", "b"], ["c", "d"]]
 

@@ -117,7 +117,7 @@ def test_find_as_it_is_shown() -> None:
     text = format_scorecard(tally.counted(), slices=tally.slices, intervals=intervals(tally.counts, evidence.groups))
     assert text.startswith("Runners find their photos  (1 runners, 3 wanted photos, fewer than five groups")
     assert "by selfie            50.0%" in text
-    assert "by number              n/a" in text
+    assert "nothing to count for: by number, by number: theirs" in text
     assert "0 nobody readable, 0 face not found, 0 not enrolled, 1 below threshold" in text
     assert "both face_40_80" in text
     assert set(CAUSES) <= set(tally.counted().counts)

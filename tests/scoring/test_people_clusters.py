@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from harness.scoring.clusters import BCUBED_F1, NMI, ClusterScorecard, score_clusters
 from harness.scoring.format import format_scorecard
-from harness.scoring.people import NOBODY, UNKNOWN, Evidence, Tallied
+from harness.scoring.people import FOLDS, NOBODY, UNKNOWN, Evidence, Tallied
 from harness.scoring.people_clusters import tally_clusters
 from harness.scoring.uncertainty import intervals, parts_of
 from tests.scoring.worlds import World, random_world, shuffled
@@ -104,6 +104,20 @@ class TestAgainstPlainLoops:
             assert getattr(card, name) == getattr(whole, name), name
         for name in ("bcubed_precision", "bcubed_recall", "bcubed_f1"):
             assert getattr(card, name) == pytest.approx(getattr(whole, name))
+
+    @given(seeds, seeds)
+    @settings(max_examples=40, deadline=None)
+    def test_each_person_counts_as_in_the_clusters_of_their_fold(self, seed: int, other: int) -> None:
+        evidence = random_world(seed).evidence()
+        by_fold = [random_clusters(evidence, other + fold) for fold in range(FOLDS)]
+        common = random_clusters(evidence, other + FOLDS)
+        found = tally_clusters(evidence, common, by_fold=by_fold)
+        own = [known_faces(evidence, clusters) for clusters in by_fold]
+        for person, counts in enumerate(found.counts.by_item()):
+            assert counts == pytest.approx(plain(own[evidence.folds[person]], person), abs=1e-9)
+        assert found.shared["clusters"] == tally_clusters(evidence, common).shared["clusters"]
+        same = tally_clusters(evidence, common, by_fold=[common] * FOLDS)
+        assert same.figures == tally_clusters(evidence, common).figures
 
     @given(seeds, seeds)
     @settings(max_examples=30, deadline=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.scoring.cards import SCORER_VERSION
 from harness.scoring.fuzzy_tables import compute_fuzzy_accuracy
-from harness.scoring.grids import HEADER_ROW
+from harness.scoring.grids import HEADER_ROW, Grid
 from harness.scoring.table_alignment import AlignedBy, Match, Merge, Split
 from harness.scoring.table_readings import CellDiff
 from harness.scoring.table_structure import ComparisonResult, compare_extraction
@@ -79,6 +80,14 @@ class TestColumns:
         assert result.matched_columns == (Match(1, 2, EXACT),)
         assert (result.missing_columns, result.extra_columns) == ((), ())
         assert result.comparable_cells == 2
+
+    def test_cells_of_a_split_column_that_were_not_cut_are_comparable(self) -> None:
+        gt = [["25 %", "A"], ["31", "B"], ["", "C"]]
+        ext = [["25", "%", "A"], ["", "31", "B"], ["", "9", "C"]]
+        result = compare_extraction("t", ["BMI", "Score"], gt, ["BM", "I", "Score"], ext)
+        assert result.column_splits == (Split(0, (0, 1)),)
+        assert result.comparable_cells == 6  # the second column, the 31, and the 9 that should not be there
+        assert result.cell_diffs == (CellDiff(2, 0, "", "9"),)
 
     def test_merge_of_three(self) -> None:
         result = compare_headers(["n", "First", "Middle", "Name"], ["FirstMiddle Name", "n"])
@@ -151,15 +160,24 @@ class TestRows:
         assert result.row_splits == (Split(0, (0, 1)),)
         assert result.matched_rows == (Match(1, 2, CONTENT),)
         assert (result.missing_rows, result.extra_rows) == ((), ())
-        # The header and row 1 are comparable, the split row only costs coverage.
-        assert result.comparable_cells == 6
+        # Of the split row, only the label was cut and costs coverage; the numbers beside it have their place.
+        assert result.comparable_cells == 8
         assert result.cell_accuracy_pct == 100.0
-        assert result.structural_coverage_pct == pytest.approx(100 * 6 / 9)
+        assert result.structural_coverage_pct == pytest.approx(100 * 8 / 9)
+
+    def test_numbers_beside_the_second_line_of_a_label_have_their_place_and_may_be_wrong(self) -> None:
+        result = self.compare(
+            [["long label", "1", "2"], ["b", "3", "4"]], [["long", "", ""], ["label", "1", "7"], ["b", "3", "4"]]
+        )
+        assert result.row_splits == (Split(0, (0, 1)),)
+        assert result.cell_diffs == (CellDiff(0, 2, "2", "7"),)
+        assert result.structural_coverage_pct == pytest.approx(100 * 8 / 9)
 
     def test_merge(self) -> None:
         result = self.compare([["x", "1"], ["y", "2"], ["z", "3"]], [["x y", "1 2"], ["z", "3"]])
         assert result.row_merges == (Merge((0, 1), 0),)
         assert result.matched_rows == (Match(2, 1, CONTENT),)
+        assert result.comparable_cells == 4
 
     def test_a_row_that_adds_nothing_is_no_part_of_a_split(self) -> None:
         result = self.compare([["a", "b", "c", "d"]], [["a", "b", "c", ""], ["", "", "", "junk"]])
@@ -246,7 +264,42 @@ class TestNothingVacuous:
         assert result.structural_coverage_pct == 100.0
 
 
+def plain_comparable(result: ComparisonResult, gt: Grid, ext: Grid) -> list[tuple[str, str]]:
+    """Both texts of every comparable cell, by the written rule, from the lines that stand for each other."""
+
+    def blocks(matched: Any, splits: Any, merges: Any) -> list[tuple[list[int], list[int]]]:
+        found = [([match.gt_index], [match.ext_index]) for match in matched]
+        found += [([split.gt_index], [*split.ext_indices]) for split in splits]
+        return found + [([*merge.gt_indices], [merge.ext_index]) for merge in merges]
+
+    columns = blocks(result.matched_columns, result.column_splits, result.column_merges)
+    rows = blocks(result.matched_rows, result.row_splits, result.row_merges)
+    lines = [([gt.line(i) for i in a], [ext.line(i) for i in b]) for a, b in rows]
+    if result.header_rows:
+        joined = zip(*(ext.line(row) for row in result.header_rows), strict=True)
+        lines.append(([gt.headers], [tuple(" ".join(filter(None, cell)) for cell in joined)]))
+    cells = []
+    for gt_lines, ext_lines in lines:
+        for gt_columns, ext_columns in columns:
+            expected = [line[i] for line in gt_lines for i in gt_columns if line[i]]
+            actual = [line[i] for line in ext_lines for i in ext_columns if line[i]]
+            if max(len(expected), len(actual)) == 1:
+                cells.append(("".join(expected), "".join(actual)))
+    return cells
+
+
 class TestProperties:
+    @settings(max_examples=300)
+    @given(tables, tables)
+    def test_what_is_comparable_is_what_the_rule_says(self, first: Table, second: Table) -> None:
+        result = compare_extraction("t", *first, *second)
+        cells = plain_comparable(result, Grid.of("gt", *first), Grid.of("ext", *second))
+        assert result.comparable_cells == len(cells)
+        assert result.comparable_gt_cells == sum(bool(expected) for expected, _ in cells)
+        if len(result.header_rows) < 2:  # a header over several lines is compared without spaces
+            wrong = sorted((expected, actual) for expected, actual in cells if expected != actual)
+            assert sorted((diff.expected, diff.actual) for diff in result.cell_diffs) == wrong
+
     @given(tables)
     def test_a_table_equals_itself(self, table: Table) -> None:
         result = compare_extraction("t", *table, *table)

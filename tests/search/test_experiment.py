@@ -18,7 +18,7 @@ from harness.search.experiment import (
     study_folder,
 )
 from harness.search.ledger import Ledger
-from harness.search.searchable import check_experiment, trial_config, trial_spec
+from harness.search.searchable import check_experiment, check_words, trial_config, trial_spec
 from harness.search.space import Point
 from harness.search.trials import State, TrialRecord, pareto_front
 from tests.conftest import ROOT
@@ -98,6 +98,28 @@ def test_what_may_not_be_searched_is_refused_by_name(tmp_path: Path, key: str, r
         check(tmp_path, space={key: [0.1, 0.2]})
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"base": ["bib._target_=os.system"]}, "an experiment names no code"),
+        ({"base": ["bib.guided=${oc.env:SECRET}"]}, "plain values, and nothing that is looked up"),
+        ({"base": ["references.split=full"]}, "not for a search to set"),
+        ({"base": ["holdout.show=true"]}, "not for a search to set"),
+        ({"base": ["+x=1"]}, "not for a search to set"),
+        ({"space": {"face._target_": ["evil.Evil"]}}, "choose a backend by its name"),
+        ({"space": {"face": ["evil._target_"]}}, "an experiment names no code"),
+        ({"space": {"link.max_drop": ["${oc.env:SECRET}", "x"]}}, "plain values, and nothing that is looked up"),
+        (
+            {"space": {"face": ["${x}", "b"], "face.y": {"low": 0, "high": 1, "when": {"face": "${x}"}}}},
+            "plain values, and nothing that is looked up",
+        ),
+    ],
+)
+def test_a_file_that_names_code_or_looks_up_is_refused_by_its_text(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        check_words(experiment(**changes))
+
+
 def test_how_a_file_of_the_users_is_searched_may_vary_but_not_the_file(tmp_path: Path) -> None:
     mine = {"base": ["identity=onnx"], "objectives": {"find/by_both": "maximize"}}
     check(tmp_path, **mine, space={"identity.fpir": [0.01, 0.1], "identity.clustering.number_weight": [0.0, 0.2]})
@@ -116,11 +138,11 @@ def test_how_a_file_of_the_users_is_searched_may_vary_but_not_the_file(tmp_path:
         ({"base": ["preset=nope"]}, "preset=nope: no such choice"),
         ({"objectives": {}}, "objectives: Dictionary should have at least 1 item"),
         ({"objectives": {"link/f2": "maximize"}}, "link/f2: no such metric; there are: .*link/f1"),
-        ({"objectives": {"link/f1": "up"}}, "objectives.link/f1: Input should be 'maximize' or 'minimize'"),
+        ({"objectives": {"link/f1": "up"}}, "objectives.link/f1: must be 'maximize' or 'minimize'"),
         ({"constraints": {"bib/f1": {}}}, "constraints.bib/f1: expected at_least, at_most or both"),
-        ({"budget": {"trials": 0, "minutes": 1}}, "budget.trials: Input should be greater than or equal to 1"),
-        ({"sampler": "magic"}, "sampler: Input should be 'tpe', 'random', 'grid', 'nsga2' or 'gp'"),
-        ({"trails": 4}, "trails: Extra inputs are not permitted"),
+        ({"budget": {"trials": 0, "minutes": 1}}, "budget.trials: must be greater than or equal to 1"),
+        ({"sampler": "magic"}, "sampler: must be 'tpe', 'random', 'grid', 'nsga2' or 'gp'"),
+        ({"trails": 4}, "trails: no such key"),
         ({"study": "../elsewhere"}, "study: String should match pattern"),
         ({"space": {}}, "space: .* should have at least 1 item"),
         ({"space": {"link.min_drop": {"low": 2, "high": 1}}}, "expected low below high, got 2 and 1"),

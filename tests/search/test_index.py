@@ -316,7 +316,29 @@ def test_the_page_of_a_study_escapes_everything_and_needs_nothing_else() -> None
     assert "breaks a constraint" in html
 
 
+def test_a_trial_that_was_given_up_has_no_value_on_the_page() -> None:
+    """What it has seen is a part of the photos: it stands at the foot, and no axis reaches for it."""
+    trials = [
+        ShownTrial(0, "complete", 0.8, {"link.max_drop": 1.6}),
+        ShownTrial(1, "pruned", None, {"link.max_drop": 2.0}),
+    ]
+    plain: tuple[Any, ...] = ("s", "", "", "link/f1", 1, 0.79, True, "", [], trials, ["link.max_drop"], {}, 0, [])
+    html = StudyPage(*(*plain, [], [], [], "")).html()
+    assert "given up early, at the foot" in html
+    low = [ShownTrial(0, "complete", 0.8, {"link.max_drop": 1.6}), ShownTrial(1, "pruned", 0.1, {"link.max_drop": 2.0})]
+    assert StudyPage(*(*plain[:9], low, *plain[10:], [], [], [], "")).html() == html
+
+
 def test_thousands_of_trials_make_no_heavy_page() -> None:
     trials = [ShownTrial(n, "complete", math.sin(n), {"link.max_drop": n / 100}) for n in range(5000)]
     plain: tuple[Any, ...] = ("s", "", "", "link/f1", 1, 0.4, True, "", [], trials, ["link.max_drop"], {}, 9, [])
     assert len(StudyPage(*(*plain, [], [], [], "")).html()) < 1_000_000
+
+
+@pytest.mark.parametrize("kind", ["infeasible", "pruned"])
+def test_a_study_without_a_trial_that_can_win_has_a_page(kind: str) -> None:
+    trials = [ShownTrial(0, kind, 0.5, {"preset": "fast"}), ShownTrial(1, kind, 0.4, {"preset": "best"})]
+    plain: tuple[Any, ...] = ("s", "", "", "link/f1", 1, 0.6, True, "", [], trials, ["preset"], {}, None, [])
+    html = StudyPage(*(*plain, [], [], [], "")).html()
+    assert html.count("<svg") == 2
+    assert "best so far" not in html

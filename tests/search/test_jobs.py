@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +15,13 @@ import pytest
 
 from harness.base.errors import ConflictError, HarnessError, StaleCodeError
 from harness.base.locks import is_locked
-from harness.search import work
+from harness.search import verbs, work
 from harness.search.jobs import MOST_ATTEMPTS, MOST_KEPT, Job, Jobs, State
 from harness.search.lane import Progress, run_lane, work_on
+from harness.search.ledger import Ledger
+from harness.search.loop import Watch, search
+from harness.search.views import BudgetView
+from tests.search.points import evaluate
 
 
 @pytest.fixture
@@ -196,3 +200,24 @@ def test_every_tool_with_a_job_has_a_kind() -> None:
     tools = {tool.__name__ for tool in (*server.READERS, *server.ACTORS)}
     direct = {"list_studies", "describe_space", "budget_status", "job_status", "give_back_trial", "cancel_job"}
     assert set(work.KINDS) == tools - direct
+
+
+def test_a_search_that_is_resumed_tells_as_many_trials_as_it_makes(
+    jobs: Jobs, open_ledger: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial that its dead process was at counts in the budget already, and is made all the same."""
+    ledger = open_ledger(budget={"trials": 4, "minutes": 10})
+
+    def searched(_study: str, _workers: int, watch: Watch) -> BudgetView:
+        search(ledger, evaluate, watch)
+        return BudgetView.of("formula", ledger.spending(), ledger.closed())
+
+    monkeypatch.setattr(verbs, "begin", lambda _: ledger)
+    monkeypatch.setattr(verbs, "run", searched)
+    with ledger.worker() as dead:
+        assert ledger.claim(dead)
+    job = jobs.add("formula", "start_search", "search", {"trials": None, "workers": 1}, "agent a")
+    progress = Progress(job, State(status="running", attempts=2))
+    work.do(job, progress)
+    assert (progress.state.done, progress.state.total) == (4, 4)
+    assert ledger.spending().trials == 4

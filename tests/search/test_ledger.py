@@ -10,13 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harness.base.errors import BudgetError, ConflictError
-from harness.search.ledger import Ledger, claim_or_refuse
+from harness.search.ledger import Ledger
 from harness.search.loop import search
+from harness.search.proposal import preset_yaml
 from harness.search.space import point_key
 from harness.search.storage import JOURNAL, JournalPlace
 from harness.search.trials import State, TrialRecord, ranked
+from harness.search.verbs import claim_or_refuse
 from tests.conftest import ROOT
 from tests.search.points import evaluate, experiment, value_of
 
@@ -233,3 +236,13 @@ def test_killed_in_the_middle_and_resumed(anywhere: str, tmp_path: Path) -> None
     assert len(after) == len(set(after))
     assert set(ended) <= set(after)
     assert len(said(tmp_path, "begin")) - len(set(said(tmp_path, "begin"))) <= 1
+
+
+def test_a_proposed_preset_keeps_the_names_of_choices_and_the_kinds_of_values(open_ledger: OpenLedger) -> None:
+    base = ["preset=fast", "identity=off", "bib.guided=0.2", "face.threshold=5e-1", "bib.plate.widen=1"]
+    ledger = open_ledger(base=base)
+    search(ledger, evaluate)
+    proposed = yaml.safe_load(preset_yaml(ledger, ledger.trial(0)))
+    assert proposed["defaults"] == [{"override /identity": "off"}]
+    assert proposed["bib"]["guided"] == 0.2
+    assert proposed["face"]["threshold"] == 0.5  # a text in YAML, and a number on the command line

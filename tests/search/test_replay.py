@@ -16,7 +16,8 @@ from harness.base.errors import ConflictError, HarnessError
 from harness.evaluate import evaluate
 from harness.pipeline.cache import Entry, StageCache
 from harness.pipeline.cache.memory import MemoryCache
-from harness.references.files import BibFaceLinks, read_file, write_file
+from harness.references.contents import read_file
+from harness.references.files import BibFaceLinks, write_file
 from harness.search import replay as replaying
 from harness.search.base import ensure_base
 from harness.search.experiment import Experiment, read_experiment, shipped

@@ -21,7 +21,8 @@ from harness.__main__ import run
 from harness.base.conf import conf_dir
 from harness.base.errors import ConflictError
 from harness.evaluate import evaluate
-from harness.references.files import BibFaceLinks, read_file, write_file
+from harness.references.contents import read_file
+from harness.references.files import BibFaceLinks, write_file
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
 from harness.runs.looks import Protection
 from harness.search import verbs
@@ -190,6 +191,76 @@ def test_a_gain_that_luck_explains_is_not_proposed_unless_a_person_insists(
     assert not proposed.exists()
 
 
+def test_a_trial_that_breaks_a_constraint_is_no_agents_to_propose(
+    write_experiment: WriteExperiment, said: Said, desk: Path
+) -> None:
+    """Not even where the objective has no bounds, and the trial beats the base."""
+    space = {"face.threshold": [0.99]}  # no face is left, so that there is no link either
+    limit = {"link/f1": {"at_least": 0.5}}
+    said(str(write_experiment(space=space, objectives={"face/ap": "minimize"}, constraints=limit)))
+    board = said("leaderboard", "low_bibs")
+    assert (board["best"], board["base_broken"], len(board["infeasible"])) == (None, [], 1)
+    with pytest.raises(ConflictError, match="trial 0 is not proposed: it breaks a constraint: link/f1 0"):
+        verbs.propose("low_bibs", 0)
+    said("propose", "low_bibs", "0")
+    header = (desk / "experiments" / "low_bibs" / "proposed_preset.yaml").read_text()
+    assert "# It breaks a constraint: link/f1 0.0000, expected at least 0.5.\n" in header
+
+
+def test_a_base_that_breaks_a_constraint_is_told_and_the_best_that_keeps_to_it_is_a_persons_to_propose(
+    write_experiment: WriteExperiment, said: Said, desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = [*yaml.safe_load(write_experiment().read_text())["base"][:-1], "link.max_drop=3.0"]
+    path = str(
+        write_experiment(base=base, space={"link.max_drop": [1.7]}, constraints={"link/recall": {"at_most": 0.9}})
+    )
+    board = said(path)
+    assert board["base_broken"] == ["link/recall 1.0000, expected at most 0.9"]
+    assert board["summary"] == (
+        "trial 0 is the best that keeps to the constraints: link/f1 0.5455; the base, 1.0000, does not"
+    )
+    proposed = desk / "experiments" / "low_bibs" / "proposed_preset.yaml"
+    assert (board["worth_proposing"], proposed.exists()) == (False, False)
+    with pytest.raises(ConflictError, match="trial 0 does not beat the base"):
+        verbs.propose("low_bibs", 0)  # as an agent does
+    said("propose", "low_bibs", "0")
+    assert "nothing found" in proposed.read_text()
+    capsys.readouterr()
+    assert run(["search", "leaderboard", "low_bibs"]) == 0
+    assert "The base breaks a constraint: link/recall 1.0000, expected at most 0.9." in capsys.readouterr().out
+    page = (desk / "experiments" / "low_bibs" / "study.html").read_text()
+    assert "The base breaks a constraint: link/recall 1.0000" in page
+    assert "What the best trial changes" in page
+
+
+def test_a_trial_that_is_timed_is_measured_as_the_base_is(
+    write_experiment: WriteExperiment, said: Said, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The base computes every answer, and the trial none. Links are not timed, so that both cost the same: a run that
+    an earlier command has made, in another hour, says nothing."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cold"))
+    path = str(write_experiment(space={"link.max_drop": [2.5]}, objectives={"runtime/photos_per_second": "maximize"}))
+    assert run([*yaml.safe_load((desk / path).read_text())["base"]]) == 0
+    board = said(path)
+    assert board["best"]["values"] == board["base"]
+    assert (board["gain"]["gain"], board["worth_proposing"]) == (0.0, False)
+    client = LocalStore(str(desk / "mlruns"), "harness").open().client
+    tags = [client.get_run(item.run_id).data.tags["runtime.measured"] for item in runs_of(desk) if item.study]
+    assert len(tags) >= 2
+    assert all(tag.startswith("timing pass") for tag in tags)
+
+
+def test_the_page_shows_no_best_trial_where_none_beats_the_base(
+    write_experiment: WriteExperiment, said: Said, desk: Path
+) -> None:
+    board = said(str(write_experiment(space={"link.max_drop": [1.6]})))
+    assert board["summary"].startswith("none of 1 trials beats the base")
+    page = (desk / "experiments" / "low_bibs" / "study.html").read_text()
+    assert "Nothing found" in page
+    assert "What the best trial changes" not in page
+    assert "The dashed line is the base." in page
+
+
 def test_trials_of_an_older_harness_are_held_against_the_base_by_their_runs(
     write_experiment: WriteExperiment, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,7 +323,7 @@ def test_a_study_whose_photos_changed_is_a_conflict(write_experiment: WriteExper
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["link_geometry", "face=mine"], 2, "face=mine: a search takes no overrides; what all its trials share"),
+        (["link_geometry", "face=mine"], 2, "face=mine: a search takes no overrides; what all of its trials share"),
         (["nonsense"], 2, "nonsense: expected an experiment file, an experiment (bib_reading, face_detection, "),
         (["nonsense"], 2, "low_bibs), or a verb (describe, leaderboard"),
         (["experiments/none.yaml"], 2, "experiments/none.yaml: cannot be read: No such file"),

@@ -261,7 +261,9 @@ def test_a_store_of_another_schema_is_read_by_mlflow_or_told_as_ever(copied: Loc
     change(copied, "UPDATE alembic_version SET version_num = 'ffffffffffff'")
     assert isinstance(copied.open().reader, ClientReader), "MLflow has opened this one before, and does not look again"
     moved = LocalStore(str(shutil.copytree(copied.folder, tmp_path / "moved")), "harness")
-    with pytest.raises(HarnessError, match=r"tracking\.root: cannot open the MLflow store in .+moved"):
+    with pytest.raises(
+        HarnessError, match=r"tracking\.root: cannot open the MLflow store in .+moved: a newer MLflow has"
+    ):
         moved.open()
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from harness.base.hiding import MASK, hide_text
 from harness.base.texts import one_line
 
 #: A share, a score or a normalised coordinate.
@@ -19,6 +21,8 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 #: How far a predicted box may stick out of its photo, as a share of it; it is cut at the border.
 TOLERANCE = 1e-6
+#: What pydantic calls a key that a class does not have.
+_NO_SUCH_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 #: Up to here it is the rounding of a sum, and the box stays as it is.
 _ROUNDING = 1e-12
 
@@ -44,14 +48,26 @@ def cut_at_border(start: float, extent: float, names: str, length: int = 1) -> t
     return first, share
 
 
-def first_error(error: ValidationError, root: str = "") -> str:
-    """The first thing that is wrong, below `root`: where, what was expected, what came, and how many more."""
+def first_error(error: ValidationError, root: str = "", secret: bool = False) -> str:
+    """The first thing that is wrong, below `root`: where, what was expected, what came, unless that is a `secret`, and
+    how many more."""
     first = error.errors(include_url=False)[0]
     where = ".".join(filter(None, (root, *map(one_line, map(str, first["loc"]))))) or "the file"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    if first["type"] == "value_error":
-        return f"{where}: {first['ctx']['error']}{more}"
-    if first["type"] == "unexpected_keyword_argument":
-        return f"{where}: no such key{more}"
-    told = first["msg"].partition(" or instance of ")[0]  # of a class of ours
-    return f"{where}: {told}, got {first['input']!r:.80}{more}"
+    told = in_words(first)
+    if first["type"] in (*_NO_SUCH_KEY, "value_error"):
+        return f"{where}: {told}{more}"
+    given = MASK if secret else hide_text(repr(first["input"]))
+    return f"{where}: {told}, got {given:.80}{more}"
+
+
+def in_words(error: Mapping[str, Any]) -> str:
+    """What one error of pydantic says, as `must be a number`, without the place and what came."""
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    if error["type"] in _NO_SUCH_KEY:
+        return "no such key"
+    # "... or instance of" a class of ours, and "unable to parse string as an integer", say nothing to a reader.
+    told = str(error["msg"]).partition(" or instance of ")[0].partition(", unable to parse")[0]
+    told = told.replace("Input should", "must").replace("a valid integer", "a whole number")
+    return told.replace("a valid array", "an array").replace("a valid ", "a ")

@@ -124,6 +124,7 @@ class _Walk:
         self.direct: set[str] = set()
         self._specs: dict[str, ModuleSpec | None] = {}
         self._parsed: dict[str, tuple[Import, ...]] = {}
+        self._known = parsed_sources()
 
     def follow(self, modules: Iterable[str]) -> None:
         """Visit modules and all that they import. What a package imports late, inside its functions, matters only
@@ -186,7 +187,7 @@ class _Walk:
         content = _content(spec)
         self.sources[name] = hashlib.sha256(content).hexdigest()
         self.files[name] = Path(spec.origin)
-        return parsed_sources().imports(self.sources[name], content) if spec.origin.endswith(".py") else ()
+        return self._known.imports(self.sources[name], content) if spec.origin.endswith(".py") else ()
 
 
 def _anything(package: str, file: Path) -> Iterator[str]:

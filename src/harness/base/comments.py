@@ -46,11 +46,12 @@ def read_meanings(text: str) -> FileMeaning:
         if not line.strip():
             above = []
         elif comment := _COMMENT.match(line):
-            above += [comment["text"].strip()] if _PACKAGE not in comment["text"] else []
+            above += [_set_off(comment["text"])] if _PACKAGE not in comment["text"] else []
         elif found := _KEY.match(line):
             told, above = " ".join(above), []
             if not path and not keys and not values and told:  # the first comment is about the whole file
-                about, told = told, ""
+                about, told = told.strip(), ""
+            told = " ".join(told.split())
             indent, behind = len(found["indent"]), _BEHIND.match(found["value"])
             path = [*(item for item in path if item[0] < indent), (indent, found["key"])]
             key = ".".join(name for _, name in path)
@@ -64,6 +65,11 @@ def read_meanings(text: str) -> FileMeaning:
         else:  # an item of a list, or the rest of a value
             above = []
     return FileMeaning(about, keys, values)
+
+
+def _set_off(text: str) -> str:
+    """A line of a comment; one that is indented, such as a command, keeps three blanks on both sides."""
+    return f"   {text.strip()}   " if text.startswith("  ") else text.strip()
 
 
 def meanings_of(group: str) -> dict[str, FileMeaning]:

@@ -117,6 +117,14 @@ def choices(group: str) -> list[str]:
     return sorted({file.stem for folder in conf_folders() for file in (folder.path / group).glob("*.yaml")})
 
 
+def override_meant(option: str) -> str:
+    """`preset=CHOICE` for `--preset`; "" where no key of the config is called so."""
+    key, _, value = option.lstrip("-").partition("=")
+    if not option.startswith("--") or key.split(".")[0] not in groups():
+        return ""
+    return f"{key}={value or ('CHOICE' if key in groups() else 'VALUE')}"
+
+
 def find_choice(group: str, choice: str) -> Path | None:
     """The file that a choice is read from; None where there is no such choice."""
     found = _offers(group, choice)

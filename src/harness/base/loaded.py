@@ -35,9 +35,9 @@ _STARTED = time.time()
 def refuse_stale(name: str, path: Path, digest: str) -> None:
     """Raise StaleCodeError where a module's file, which has this digest now, is not the code that this process runs."""
     if _FIRST_SEEN.setdefault(str(path), digest) != digest or not _is_loaded(name, path):
-        raise StaleCodeError(f"{path}: has changed since this process loaded it; start the process anew")
+        raise StaleCodeError(f"{path}: has changed since this process loaded it; restart the process")
     if (other := _beside_conf(name)) and other != path.resolve():
-        raise StaleCodeError(f"{path}: this process has loaded it as {name}, and not {other}; start the process anew")
+        raise StaleCodeError(f"{path}: this process has loaded it as {name}, and not {other}; restart the process")
 
 
 def _is_loaded(name: str, path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 import warnings
@@ -9,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
+
+from harness.base.waiting import Waiting, hidden
 
 T = TypeVar("T")
 
@@ -46,18 +49,31 @@ def warn(text: str) -> None:
         print(f"harness: {text}", file=sys.stderr, flush=True)
 
 
+@contextmanager
+def busy(what: str, until_output: bool = False) -> Iterator[None]:
+    """Show on a terminal what is being done, and for how long, while nothing can be counted. With `until_output` that
+    ends with the first word that anybody prints. Elsewhere nothing is shown."""
+    if _SILENT.get() or _WATCHER.get() or not sys.stderr.isatty():
+        yield
+        return
+    with Waiting(what, until_output):
+        yield
+
+
 def track(items: Collection[T], what: str) -> Iterator[T]:
     """Yield the items, showing on standard error how far the work is."""
     return track_stream(items, what, len(items))
 
 
-def track_stream(items: Iterable[T], what: str, total: int) -> Iterator[T]:
-    """The same for items that come one by one, `total` of them."""
+def track_stream(items: Iterable[T], what: str, total: int, lines: bool = True) -> Iterator[T]:
+    """The same for items that come one by one, `total` of them; without `lines` on a terminal alone."""
     if _SILENT.get():
         return iter(items)
     if tell := _WATCHER.get():
         return _told(items, total, tell)
-    return _bar(items, what, total) if sys.stderr.isatty() else _lines(items, what, total)
+    if sys.stderr.isatty():
+        return _bar(items, what, total)
+    return _lines(items, what, total) if lines else iter(items)
 
 
 def told_only(items: Collection[T]) -> Iterable[T]:
@@ -76,7 +92,20 @@ def _told(items: Iterable[T], total: int, tell: Callable[[int, int], None]) -> I
 def _bar(items: Iterable[T], what: str, total: int) -> Iterator[T]:
     from tqdm import tqdm
 
-    yield from tqdm(items, desc=what, total=total, unit="", file=sys.stderr, leave=False, dynamic_ncols=True)
+    # tqdm shows nothing at all on a terminal that does not tell its size.
+    width, height = shutil.get_terminal_size()
+    with hidden() as terminal:
+        yield from tqdm(
+            items,
+            desc=what,
+            total=total,
+            unit="",
+            file=terminal,
+            leave=False,
+            ncols=width - 1,
+            nrows=height,
+            miniters=1,
+        )
 
 
 def _lines(items: Iterable[T], what: str, total: int) -> Iterator[T]:

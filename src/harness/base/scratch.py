@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import re
 import shutil
@@ -10,8 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.base.processes import Process, this_process
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _NAME = re.compile(r"harness-([0-9a-f]{8})-(\d+)-(\d+)-.+")
 
 
@@ -37,3 +40,17 @@ def scratch_prefix() -> str:
 
 def _mark(place: str) -> str:
     return hashlib.sha256(place.encode()).hexdigest()[:8]
+
+
+@contextmanager
+def temporary_room() -> Iterator[None]:
+    """Say what to do where the disk of the temporary folder is full, which has the files of a run until it ends."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise HarnessError(
+            f"no room for the files of the run: {error}; {tempfile.gettempdir()} has them until they are logged, and "
+            "TMPDIR names another folder; what was predicted is in the stage cache"
+        ) from error

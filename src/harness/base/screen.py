@@ -46,6 +46,13 @@ class Screen:
             return [text]
         return textwrap.wrap(text, max(self.width, 20), subsequent_indent=indent, break_on_hyphens=False) or [""]
 
+    def wrapped_text(self, text: str) -> str:
+        """Several lines, each broken between words where it is too long, and indented where it goes on."""
+        indents = (" " * (len(line) - len(line.lstrip()) + 2) for line in text.splitlines())
+        return "\n".join(
+            part for line, pad in zip(text.splitlines(), indents, strict=True) for part in self.wrapped(line, pad)
+        )
+
 
 #: Where nobody looks: a file, or a pipe.
 ENDLESS = Screen()

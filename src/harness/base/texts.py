@@ -5,9 +5,10 @@ In a table numbers stand to the right, and what is missing is n/a.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 #: How the user calls the harness, for the commands that it suggests.
@@ -39,6 +40,18 @@ def one_line(text: str) -> str:
     start = text[: _LONGEST_NAME + 1]
     shown = start if start.isprintable() else repr(start)
     return shown if len(text) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """The known word that a misspelled one was probably meant to be; "" where none is near."""
+    by_letters = {each.lower(): each for each in known}
+    return next((by_letters[near] for near in difflib.get_close_matches(word.lower(), by_letters, n=1)), "")
+
+
+def meant(word: str, known: Collection[str]) -> str:
+    """`; did you mean X?`, where one of the known words is near."""
+    near = nearest(word, known)
+    return f"; did you mean {near}?" if near else ""
 
 
 def count_table(title: str, counts: Mapping[str, int], total: int = 0) -> str:

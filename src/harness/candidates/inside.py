@@ -9,6 +9,7 @@ candidate ended; then the bytes of the candidate's file. The candidate has neith
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -24,10 +25,19 @@ ALL_NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLO
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 MS_REC, MS_PRIVATE, MNT_DETACH = 16384, 1 << 18, 2
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 #: `mount_setattr` has one number everywhere; others have not.
 SYS_MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 SYS_KEYCTL, KEYCTL_JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
+#: How the kernel calls each machine, and the numbers of `socket` and `socketpair` there.
+ARCHITECTURE = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199)}
+#: Kinds of sockets that a network namespace keeps apart: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. Others reach further:
+#: AF_VSOCK, for example, the host of a virtual machine.
+SOCKETS = (1, 2, 10, 16)
+#: What no candidate needs: `shmget`, whose memory no process has; `io_uring_setup`, which makes sockets beside these
+#: rules; `bpf`, `perf_event_open` and `userfaultfd`, by which kernels were broken into.
+REFUSED = {"x86_64": (29, 425, 321, 298, 323), "aarch64": (194, 425, 280, 241, 282)}
 #: Who the candidate is inside.
 UID = 1000
 DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -117,6 +127,7 @@ def _first_process(plan: dict[str, Any], report: Any) -> NoReturn:
             signal.signal(number, signal.SIG_DFL)  # which process 1 does not get from inside
         libc.sethostname(b"judge", 5)
         _build_world(plan)
+        _refuse_calls()
     except (RefusedError, OSError) as error:
         _tell(report, {"refused": str(error)})
         os._exit(1)
@@ -162,6 +173,39 @@ def _build_world(plan: dict[str, Any]) -> None:
     _call("umount of the old root", libc.umount2(b"/old", MNT_DETACH))
     Path("/old").rmdir()
     _mount("none", "/", "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
+class _Rule(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("k", ctypes.c_uint32)]
+
+
+class _Rules(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_uint16), ("rules", ctypes.POINTER(_Rule))]
+
+
+def _refuse_calls() -> None:
+    """A filter on system calls, for this process and all that come from it; it cannot be taken off."""
+    rules = _filter(os.uname().machine)
+    program = _Rules(len(rules), (_Rule * len(rules))(*(_Rule(*rule) for rule in rules)))
+    _call("no new privileges", libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _call("filter of system calls", libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0))
+
+
+def _filter(machine: str) -> list[tuple[int, int, int, int]]:
+    """The filter as a program of the kernel's: each step is a code, how many steps to leave out where its answer is yes
+    and where it is no, and an operand."""
+    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
+    allow, refuse = 0x7FFF0000, 0x00050000 | errno.EPERM
+    about, single, pair = ARCHITECTURE[machine]
+    # Another architecture, such as 32 bit, has numbers of its own, and so has x32, from 1 << 30 on.
+    steps = [(load, 0, 0, 4), (equal, 1, 0, about), (give, 0, 0, refuse)]
+    steps += [(load, 0, 0, 0), (at_least, 0, 1, 1 << 30), (give, 0, 0, refuse)]
+    for number in REFUSED[machine]:
+        steps += [(equal, 0, 1, number), (give, 0, 0, refuse)]
+    steps += [(equal, 2, 0, single), (equal, 1, 0, pair), (give, 0, 0, allow), (load, 0, 0, 16)]
+    for kind in SOCKETS:
+        steps += [(equal, 0, 1, kind), (give, 0, 0, allow)]
+    return [*steps, (give, 0, 0, refuse)]
 
 
 def _place(path: str) -> Path:

@@ -9,7 +9,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import distributions
@@ -64,7 +64,8 @@ class Contest:
 
 @dataclass(frozen=True)
 class Entry:
-    """What somebody wants to have judged: a commit or the folder of a worktree, beside which base, and why."""
+    """What somebody wants to have judged: a commit or the folder of a worktree, beside which base, and why. Without a
+    base it is that of the study, and else HEAD."""
 
     candidate: str
     base: str | None = None
@@ -79,22 +80,31 @@ def judge_candidate(contest: Contest, entry: Entry, folder: Path) -> tuple[Try, 
     if len(entry.hypothesis) > _LONGEST_HYPOTHESIS:
         raise ConfigError(f"--hypothesis: expected at most {_LONGEST_HYPOTHESIS} characters")
     setting = ask_setting(contest.overrides, contest.metric, entry.holdout)
+    hidden = _hidden(contest, setting, folder)
     with scratch() as place:
-        base, candidate = _laid_out(entry, folder, place)
+        base, candidate = _laid_out(entry, entry.base or contest.rules.base or "HEAD", folder, place, hidden)
         if base.digest == candidate.digest:
             raise ConfigError(f"{candidate.name}: has the files of its base {base.name}; there is nothing to judge")
-        return _Judge(contest, entry, setting, place, _hidden(contest, setting, folder)).judge(base, candidate)
+        return _Judge(contest, entry, setting, place, hidden).judge(base, candidate)
 
 
-def _laid_out(entry: Entry, folder: Path, place: Path) -> tuple[Tree, Tree]:
-    worktree = Path(folder, entry.candidate)
+def _laid_out(entry: Entry, base: str, folder: Path, place: Path, hidden: tuple[Path, ...]) -> tuple[Tree, Tree]:
+    worktree, top = Path(folder, entry.candidate), Repository(folder).top
     if worktree.is_dir():
-        own = Repository(worktree)
+        sealed = {*_below(top, hidden), *_below(Repository(worktree).top, hidden)}
+        own = Repository(worktree, tuple(sealed))
         candidate = own.lay_out_worktree(place / "candidate")
-        return own.lay_out_commit(entry.base or "HEAD", place / "base"), candidate
-    repository = Repository(folder)
+        return own.lay_out_commit(base, place / "base"), candidate
+    repository = Repository(folder, _below(top, hidden))
     candidate = repository.lay_out_commit(entry.candidate, place / "candidate")
-    return repository.lay_out_commit(entry.base or "HEAD", place / "base"), candidate
+    return repository.lay_out_commit(base, place / "base"), candidate
+
+
+def _below(top: Path, hidden: tuple[Path, ...]) -> tuple[str, ...]:
+    """What is hidden and lies in a tree, by its path there: a repository may track labels and photos."""
+    whole = Path(os.path.realpath(top))
+    inside = [place for one in hidden if (place := Path(os.path.realpath(one))).is_relative_to(whole)]
+    return tuple(place.relative_to(whole).as_posix() for place in inside if place != whole)
 
 
 def _hidden(contest: Contest, setting: Setting, folder: Path) -> tuple[Path, ...]:
@@ -135,7 +145,9 @@ class _Judge:
         file = self.place / "predictions.jsonl"
         file.write_bytes(ended.content)
         before = self.tries.read()
-        decision, scored = failed(ended.limit, ended.wrong), None
+        # What a program says about the holdout's photos is for nobody.
+        wrong = ended.wrong and ended.wrong + ("" if self.entry.holdout else _said(ended))
+        decision, scored = failed(ended.limit, wrong), None
         if decision is None:
             scored = ask_scores(self._question(base_file, file, before))
             decision = decide(self.contest.metric, scored, self.contest.broken(scored.values, scored.intervals))
@@ -148,7 +160,6 @@ class _Judge:
         return new
 
     def _try(self, number: int, key: str, base: Tree, candidate: Tree, ended: Ended, change: Change) -> Try:
-        left_out = (f"submodules are not fetched: {', '.join(candidate.left_out)}",) if candidate.left_out else ()
         return Try(
             number=number,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -165,9 +176,20 @@ class _Judge:
             limit=ended.limit,
             cost=Cost(round(ended.seconds, 3), round(ended.cpu_seconds, 3), ended.peak_memory),
             changed=change.counted,
-            notes=(*left_out, *(() if self.entry.protected else (f"UNPROTECTED: {OPEN}",))),
+            notes=tuple(self._notes(candidate)),
             predictions="" if self.entry.holdout else hashlib.sha256(ended.content).hexdigest(),
         )
+
+    def _notes(self, candidate: Tree) -> Iterator[str]:
+        """What whoever reads the answer has to know."""
+        if candidate.left_out:
+            yield f"submodules are not fetched: {', '.join(candidate.left_out)}"
+        if candidate.sealed:
+            yield f"left out, as no candidate may see it: {', '.join(map(one_line, candidate.sealed))}"
+        if not candidate.commit and Path(self.setting.root).resolve().is_relative_to(candidate.source.resolve()):
+            yield f"the labels lie in its own folder, {self.setting.root}: whoever wrote the code could change them"
+        if not self.entry.protected:
+            yield f"UNPROTECTED: {OPEN}"
 
     def _with_scores(self, new: Try, scored: Scored) -> Try:
         return replace(
@@ -193,6 +215,7 @@ class _Judge:
             seed=self.contest.seed,
             study=self.contest.study,
             before=tuple((each.sides, each.base_sides) for each in scored if each.sides and each.base_sides),
+            bases=tuple(first["baseline"] for each in before if (first := each.objective) and each.sides is None),
             holdout=self.entry.holdout,
         )
 
@@ -216,8 +239,7 @@ class _Judge:
                 return self._written(content)
         ended = self._run(base)
         if ended.limit or ended.wrong:
-            told = one_line(printable(ended.log[-400:]))
-            raise HarnessError(f"the base {base.name} cannot be judged: {ended.limit or ended.wrong}; it said: {told}")
+            raise HarnessError(f"the base {base.name} cannot be judged: {ended.limit or ended.wrong}{_said(ended)}")
         if not self.entry.holdout:
             kept.parent.mkdir(parents=True, exist_ok=True)
             digest = hashlib.sha256(ended.content).hexdigest().encode()
@@ -245,10 +267,11 @@ class _Judge:
     def _key(self, tree: Tree, base: str) -> str:
         """All that an answer depends on."""
         contest, entry = self.contest, self.entry
+        rules = contest.rules.model_dump(mode="json", exclude={"base"})
         installed = sorted({f"{each.name}=={each.version}" for each in distributions()})
         parts = {
             "trees": [tree.digest, base, has_harness(tree.folder)],
-            "terms": [contest.definition, contest.command, contest.rules.model_dump(mode="json"), entry.protected],
+            "terms": [contest.definition, contest.command, rules, entry.protected],
             "data": [self.setting.digest, self.setting.split],
             "code": [sys.version, platform.machine(), installed, _own_digest()],
         }
@@ -273,6 +296,12 @@ def _keep(folder: Path, ended: Ended, change: Change) -> None:
         ("change.diff", change.text.encode()),
     ):
         write_atomically(folder / name, content)
+
+
+def _said(ended: Ended) -> str:
+    """The last line that a program has printed, as the end of a sentence about how it ended."""
+    lines = [line for line in printable(ended.log[-4000:]).splitlines() if line.strip()]
+    return f"; it said: {one_line(lines[-1])[-300:]}" if lines else ""
 
 
 def printable(content: bytes) -> str:

@@ -15,11 +15,13 @@ _MEGABYTE = 1 << 20
 
 class JudgeRules(BaseModel):
     """The section `judge` of an experiment file. Without a `command` it is `harness predict` of the candidate, with the
-    overrides of `base` that are about the pipeline. `memory_gb` is for all processes together."""
+    overrides of `base` that are about the pipeline. `base` is the commit that candidates are judged beside, so that it
+    does not move with the repository. `memory_gb` is for all processes together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     command: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    base: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
     seconds: Positive = 900
     memory_gb: Positive = 4
     processes: Annotated[int, Field(ge=1)] = 256

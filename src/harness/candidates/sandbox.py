@@ -29,8 +29,10 @@ from harness.candidates.world import Candidate
 _POLL = 0.05
 #: So much of what a candidate prints is kept.
 MOST_LOG = 256 * 1024
-#: What the machine must have left: below it the candidate is ended, whoever took the memory.
+#: What the machine must have left: below it the candidate is ended, whoever took the memory, and nothing is judged. A
+#: program can have memory that no process shows, such as shared memory that it has let go of.
 _STARVED = 256 << 20
+_NO_MEMORY = "the machine ran out of memory while it ran"
 
 
 class NoSandboxError(HarnessError):
@@ -52,7 +54,8 @@ class Ended:
 
 
 def run_candidate(candidate: Candidate, protected: bool = True) -> Ended:
-    """Run a candidate to its end, or to the first limit. Raises NoSandboxError where it cannot be shut in."""
+    """Run a candidate to its end, or to the first limit. Raises NoSandboxError where it cannot be shut in, and
+    HarnessError where the machine has not got what it needs."""
     with scratch() as root:
         root.chmod(0o755)  # another user has to find what is below it
         run = _Run(candidate, protected)
@@ -133,8 +136,8 @@ class _Run:
             return f"it took more than {rules.memory_gb:g} GB of memory"
         if now.processes >= rules.processes:
             return f"it had {rules.processes} processes or more"
-        if _left() < _STARVED and now.memory > _STARVED:
-            return "the machine ran out of memory while it ran"
+        if _left() < _STARVED:
+            return _NO_MEMORY
         return ""
 
     def _usage(self, root: int) -> Usage:
@@ -169,11 +172,12 @@ class _Run:
         if "refused" in told:
             raise NoSandboxError(told["refused"])
         content, wrong, limit = b"", "", self._limit
+        if limit == _NO_MEMORY or (not limit and "ended" not in told):
+            why = limit or "the sandbox was ended from elsewhere, as the system does where it runs out of memory"
+            raise HarnessError(f"{why}: nothing was judged; try again, or lower `memory_gb` of the section `judge`")
         if not limit and told.get("full"):
             limit = f"it wrote more than {self._rules.output_mb} MB of output"
-        if not limit and "ended" not in told:
-            wrong = "its sandbox was ended from elsewhere"
-        elif not limit and told["ended"] != 0:
+        if not limit and told["ended"] != 0:
             wrong = f"it ended with {_exit_words(told['ended'])}"
         elif not limit and told["why"]:
             wrong = f"its file of predictions {told['why']}"

@@ -9,6 +9,7 @@ a person names, and from no other place.
 from __future__ import annotations
 
 import json
+import math
 import resource
 import sys
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,8 @@ _MOST_MEMORY = 16 << 30
 @dataclass(frozen=True)
 class Question:
     """What is compared: two files of predictions in one metric, on the photos that the overrides name. `before` are the
-    candidates that were judged already, each as its sides and those of the base that it was judged against."""
+    candidates that were judged already, each as its sides and those of the base that it was judged against; `bases` are
+    what those bases had in a metric that has no sides, such as average precision."""
 
     overrides: tuple[str, ...]
     metric: str
@@ -56,6 +58,7 @@ class Question:
     seed: int = 0
     study: str = ""
     before: tuple[tuple[Sides, Sides], ...] = ()
+    bases: tuple[float, ...] = ()
     holdout: bool = False
 
 
@@ -148,7 +151,7 @@ def compare_runs(question: Question, gate: Gate, candidate: BenchmarkRun, base: 
     """A candidate beside the base, and among the candidates before it."""
     ours, theirs = rate_items(candidate, question.metric), rate_items(base, question.metric)
     before = [sides for sides, against in question.before if theirs and _same(theirs.listed(), against)]
-    tries = len(before) + 1
+    tries = 1 + (len(before) if theirs else question.bases.count(base.metrics.get(question.metric, math.nan)))
     level = level_of(tries)
     judgement = judge(gate, candidate, base, question.seed, level_better=level)
     selected = None

@@ -32,7 +32,9 @@ from harness.cli import (
     scan,
     score,
     search,
+    serve,
     split,
+    start,
     stats,
     tables,
     ui,
@@ -40,6 +42,7 @@ from harness.cli import (
 from harness.cli.parsing import CommandParser, no_such_command
 
 COMMANDS: tuple[ModuleType, ...] = (
+    start,
     prepare,
     ui,
     scan,
@@ -69,6 +72,7 @@ COMMANDS: tuple[ModuleType, ...] = (
     new,
     cache,
     mlflow,
+    serve,
 )
 
 
@@ -81,4 +85,4 @@ def run_command(arguments: Sequence[str]) -> int:
     command = names[name]
     parser = CommandParser(prog=f"harness {name}", description=command.__doc__, allow_abbrev=False)
     command.configure(parser)
-    return int(command.run(parser.parse_intermixed_args(rest)))
+    return int(command.run(parser.parse_command(rest)))

@@ -1,4 +1,4 @@
-"""Draw photos to be labelled again without suggestions, or tell how far labels and blind labels agree."""
+"""Draw photos to be labelled again without suggestions, or show how far labels and blind labels agree."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SHOWN = 20
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--draw", type=int, metavar="N", help="draw so many photos that are labelled completely")
-    parser.add_argument("--seed", type=int, default=0, help="which ones (default: 0)")
+    parser.add_argument("--draw", type=int, metavar="N", help="draw N photos that are labelled completely")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random choice (default: 0)")
     add_json(parser)
     add_overrides(parser, "references.root=FOLDER")
 

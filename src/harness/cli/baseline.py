@@ -1,7 +1,8 @@
 """Pin a finished run as the baseline of its data: runs on the same photos and labels are judged against it.
 
-RUN is an id, the beginning of one, or a name; without it the newest finished run is pinned. The baseline that the data
-had before is replaced, after a question. With --list the present baselines are listed, and nothing is pinned.
+RUN is an id, the beginning of one, or a name; without it the newest finished run is pinned. If the data have a
+baseline already, you are asked before it is replaced. With --list the present baselines are listed, and nothing is
+pinned.
 """
 
 from __future__ import annotations

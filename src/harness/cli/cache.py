@@ -1,6 +1,7 @@
 """Look at, or empty, the cache of stage outputs.
 
-Entries are keyed by content and never go stale; the cache is bounded, so clearing it only costs time.
+Entries are keyed by content and never become outdated, and the size of the cache is limited, so that clearing it only
+costs time. The pictures of photos that pages have shown are cleared with it.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ import argparse
 import json
 from dataclasses import asdict
 
+from harness.base.texts import counted
+from harness.cli.terminal import add_json, add_overrides
+
 NAME = "cache"
-HELP = "show or clear what the pipeline's stages have kept"
+HELP = "show or clear the cache of the pipeline's stages"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("action", choices=["stats", "clear"], help="show what is kept, or drop it all")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="config overrides that select the cache")
+    parser.add_argument(
+        "action", choices=["stats", "clear"], help="show what the cache holds (stats), or delete all of it (clear)"
+    )
+    add_json(parser)
+    add_overrides(parser, "cache.root=FOLDER")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,13 +31,17 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.base.errors import ConfigError
     from harness.building import instantiate
     from harness.config import compose
+    from harness.references.renditions import clear_renditions
 
     cache = instantiate(compose(arguments.overrides), "cache").open()
     if cache is None:
         raise ConfigError("cache.enabled=false: there is no cache to look at")
     if arguments.action == "clear":
-        dropped = cache.clear()
-        print(json.dumps({"dropped": dropped}) if arguments.json else f"dropped {dropped} entries from {cache.where}")
+        gone = {"dropped": cache.clear(), "pictures": clear_renditions()}
+        told = (
+            f"dropped {gone['dropped']} entries from {cache.where}, and {counted(gone['pictures'], 'picture')} of pages"
+        )
+        print(json.dumps(gone) if arguments.json else told)
         return 0
     stats = cache.stats()
     if arguments.json:

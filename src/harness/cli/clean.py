@@ -19,7 +19,7 @@ HELP = "delete old runs with their artifacts"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--keep-latest", type=_count, default=0, metavar="N", help="keep the newest N runs, too")
-    parser.add_argument("--keep-baseline", action="store_true", help="keep the baselines; so it is without this, too")
+    parser.add_argument("--keep-baseline", action="store_true", help="keep the baselines, which is the default")
     parser.add_argument("-f", "--force", action="store_true", help="do not ask")
     add_overrides(parser, "tracking.root=FOLDER")
 

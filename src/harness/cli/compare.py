@@ -1,6 +1,6 @@
 """Compare a run with another one, or with the baseline of its data.
 
-Shows each metric's difference with its interval, the photos that came out otherwise, and what differs in the configs
+Shows each metric's difference with its interval, the photos with different results, and what differs in the configs
 and in the code: modules and installed packages.
 RUN and BASE are ids, beginnings of ids, names, or `latest`. With `gate=strict` the exit code is 1 unless the run is
 IMPROVED, NO WORSE or, with a warning, CANNOT TELL; with `gate=proof` unless every gated metric is IMPROVED or NO WORSE.
@@ -19,7 +19,11 @@ HELP = "compare a run with the baseline or with another run"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("run", metavar="RUN", help="the run to judge: id, beginning of an id, name, or latest")
+    parser.add_argument(
+        "run",
+        metavar="RUN",
+        help="the run to judge: id, beginning of an id, name, or latest, as in harness compare latest",
+    )
     parser.add_argument("base", nargs="?", metavar="BASE", help="what to judge it against (default: the baseline)")
     form = parser.add_mutually_exclusive_group()
     add_json(form)

@@ -83,7 +83,7 @@ def _export_predictions(arguments: argparse.Namespace, wanted: str, path: str) -
 
     target = Path(path)
     if target.exists() and not arguments.force:
-        raise ConfigError(f"{target}: is there already; say -f to replace it")
+        raise ConfigError(f"{target}: exists already; add -f to replace it")
     store = existing_store(compose_runs(arguments)).open()
     entry = find_run(store, wanted)
     stored = load_run(store, entry.run_id)
@@ -107,7 +107,7 @@ def _export_predictions(arguments: argparse.Namespace, wanted: str, path: str) -
 
 def _embeddings(store: OpenStore, entry: RunEntry) -> Embeddings:
     """Those of the faces that a run found and of the selfies of its set: made again, since a run keeps none."""
-    from harness.evaluate import remade
+    from harness.remaking import remade
     from harness.tasks.identity.task import IdentityTask
 
     told = f"run {entry.short_id} ({entry.name})"

@@ -1,9 +1,9 @@
 """Find the photos of somebody: by a picture of their face, by the number on their bib, or by both.
 
-The photos of the staging set are searched, all of them, unless overrides say otherwise; the first search looks at each
-photo, and takes as long as a run. Photos come best first, each with its reasons. A face is similar enough from a
-threshold on that is set on the photos themselves. That nobody is found is an answer, not an error. The picture is not
-kept, nor is what was made of it.
+All photos of the staging set are searched, unless overrides say otherwise. The first search processes each photo, and
+takes as long as a run. The best photos come first, each with its reasons. The threshold for similar faces is
+calibrated on the photos themselves. The exit code is 0 also if nobody is found. The picture and its vector are not
+kept.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Search and show."""
     if arguments.selfie is None and arguments.number is None:
-        raise ConfigError("nothing to search with: say --selfie FILE, --number NUMBER or both")
+        raise ConfigError("nothing to search with: give --selfie FILE, --number NUMBER or both")
     _check_page(arguments.html)
     from harness.building import build_finder
     from harness.tasks.identity.telling import as_json

@@ -1,8 +1,7 @@
-"""Freeze the labels of the staging set under a name, for good.
+"""Freeze the labels of the staging set under a name. A frozen set never changes.
 
-Takes the photos that are labelled completely, known negatives included. With --for, complete means what is named
-there, and the labels of other dimensions stay out. A run evaluates the result with `references=frozen
-references.name=NAME`.
+Takes the photos that are labelled completely, known negatives included. With --for, only the named dimensions have to
+be complete, and labels of others stay out. A run evaluates the result with `references=frozen references.name=NAME`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Choices (harness GROUP=CHOICE):
 
 Your own choices and code: conf/GROUP/CHOICE.yaml where the command is run, or in --config-dir DIR, which every
 command takes (docs/extending.md).
-Any key of the config can be set: harness bib.long_side=1600. A key that does not exist is refused, with those that do.
+Any key of the config can be set: harness bib.long_side=1600. docs/reference/config.md lists all keys.
 
 Commands (harness COMMAND --help tells more):
 {commands}"""

@@ -41,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     counts = [counted(getattr(summary, f"{noun}s"), noun) for noun in ("photo", "bib", "face", "link")]
     counts += [counted(summary.people, "person")] if summary.people else []
     counts += [counted(summary.selfies, "selfie")] if summary.selfies else []
+    if summary.entrants:
+        counts = [f"{counted(summary.entrants, 'name')} of a start list"]
     print(f"Imported {', '.join(counts)} into {store.root} ({counted(summary.new_photos, 'new photo')})")
     if unsupported := unsupported_photos(photos or Path(arguments.path)):
         print(f"{counted(len(unsupported), 'photo')} not imported:\n{listing(unsupported.values())}")

@@ -19,7 +19,9 @@ HELP = "judge a commit or a worktree that changes code"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("candidate", metavar="CANDIDATE", help="a commit, or the folder of a worktree")
-    parser.add_argument("--base", metavar="REV", help="the commit that it has to beat (default: HEAD)")
+    parser.add_argument(
+        "--base", metavar="REV", help="the commit to compare it with (default: that of the experiment, else HEAD)"
+    )
     parser.add_argument(
         "--experiment", required=True, metavar="FILE", help="the experiment file, with a section `judge`, or its name"
     )
@@ -27,12 +29,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--holdout",
         action="store_true",
-        help="judge it on the holdout, which spends a look and tells the verdict alone",
+        help="judge it on the holdout, which uses up one look and shows only the verdict",
     )
     parser.add_argument(
         "--unprotected",
         action="store_true",
-        help="run the candidate without a sandbox, as you, where the system has none to give",
+        help="run the candidate without a sandbox, with your rights, where the system offers none",
     )
     add_json(parser)
 

@@ -23,13 +23,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-n",
         "--limit",
-        type=int,
+        type=_limit,
         default=_SHOWN,
         metavar="N",
         help="show the newest N, 0 for all (default: %(default)s)",
     )
     add_json(parser)
     add_overrides(parser, "tracking.root=FOLDER")
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text}: expected a whole number, 0 for all")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

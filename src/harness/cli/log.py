@@ -1,4 +1,4 @@
-"""Log a run that the store did not take when it was made.
+"""Log a run that could not be logged when it was made.
 
 Such a run is kept in a folder on disk, with all its numbers and files. `harness log` lists these folders, `harness log
 PENDING` logs one of them to the store that it was made for (or to another one, by overrides such as
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.tracking.store import Store
 
 NAME = "log"
-HELP = "log a run that the store did not take"
+HELP = "log a run that could not be logged when it was made"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,8 @@
 """Start something of your own: write a working module, its YAML and a contract test into the current folder.
 
-KIND is what it is to be: bib, face, link, identity, scorecard, format or task. NAME is the name of the module and of
-the choice. What is written works as it is: try it, then change it. No file is ever overwritten.
+KIND is one of bib, face, link, identity, scorecard, format or task. NAME is the name of the module and of
+the choice. `ci` writes a workflow for GitHub Actions instead, .github/workflows/NAME.yml, which runs the gate on pull
+requests. What is written works as it is: try it, then change it. No file is ever overwritten.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from harness.base.errors import ConfigError, HarnessError
 from harness.base.texts import COMMAND
 
 NAME = "new"
-HELP = "start a backend, scorecard, format or task of your own from a template"
+HELP = "start a backend, scorecard, format, task or CI workflow of your own from a template"
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -50,32 +51,52 @@ KINDS = {
     "format": Kind("format", "my_format", "import --format {name} {name}.csv"),
     "task": Kind("task", "my_task", "references=off task={name}"),
 }
+#: What is no code of the pipeline but a workflow of the project around it.
+CI = "ci"
+_CI_TEMPLATE, _WORKFLOWS = TEMPLATES / CI / "my_gate.yml", Path(".github") / "workflows"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("kind", metavar="KIND", choices=tuple(KINDS), help=f"what to start: {', '.join(KINDS)}")
+    parser.add_argument("kind", metavar="KIND", choices=(*KINDS, CI), help=f"what to start: {', '.join((*KINDS, CI))}")
     parser.add_argument("name", metavar="NAME", help="what to call it: a name that Python can import, such as my_faces")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, and say what to do with them."""
+    if arguments.kind == CI:
+        return _new_workflow(arguments.name)
     kind, name = KINDS[arguments.kind], arguments.name
     folder = _conf()
     check_name(arguments.kind, name)
     files = files_of(arguments.kind, name, folder)
-    taken = [path for path in files if path.exists()]
-    if taken:
-        raise HarnessError(f"{shown_path(taken[0])}: exists already, and is left as it is; nothing was written")
+    _refuse_taken(files)
     check_free(arguments.kind, name)
     write_all(files)
-    print("\n".join(f"wrote {shown_path(path)}" for path in files))
     go = "" if folder.parent.samefile(Path.cwd()) else f"cd {shlex.quote(shown_path(folder.parent))} && "
     print(f"\nTry it, then change it:\n  {go}{COMMAND} {kind.use.format(name=name)}")
     print(f"  {go}python -m pytest test_{name}.py")
     if find_spec("pytest") is None:
         print("pytest is not installed here: pip install pytest")
     return 0
+
+
+def _new_workflow(name: str) -> int:
+    """Write the workflow of the gate, and say what to set in it."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise ConfigError(f"{name}: expected a name of letters, digits, - and _, such as gate")
+    file = Path.cwd() / _WORKFLOWS / f"{name}.yml"
+    files = {file: _CI_TEMPLATE.read_bytes().replace(b"my_gate", name.encode())}
+    _refuse_taken(files)
+    write_all(files)
+    print("\nSet under `env` what is run and on which photos, then commit the file. It judges the next pull request.")
+    return 0
+
+
+def _refuse_taken(files: dict[Path, bytes]) -> None:
+    taken = [path for path in files if path.exists()]
+    if taken:
+        raise HarnessError(f"{shown_path(taken[0])}: exists already, and is left as it is; nothing was written")
 
 
 def files_of(kind: str, name: str, conf_folder: Path) -> dict[Path, bytes]:
@@ -152,7 +173,7 @@ def _choices(kind: str) -> list[str]:
 
 
 def write_all(files: dict[Path, bytes]) -> None:
-    """Write every file, or none: where one cannot be written, those before it and their folders go again."""
+    """Write every file and name it, or none: where one cannot be written, those before it go again."""
     made: list[Path] = []
     try:
         for path, content in files.items():
@@ -164,6 +185,7 @@ def write_all(files: dict[Path, bytes]) -> None:
         for each in reversed(made):
             each.rmdir() if each.is_dir() else each.unlink()
         raise HarnessError(f"{shown_path(path)}: cannot be written: {error.strerror}; nothing was written") from error
+    print("\n".join(f"wrote {shown_path(path)}" for path in files))
 
 
 def _make_folder(folder: Path) -> list[Path]:

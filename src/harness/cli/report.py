@@ -1,9 +1,10 @@
-"""Say where the report of a run is, or open it in a browser. One that was made without a report gets it now.
+"""Print where the report of a run is, or open it in a browser. A run without a report gets one now.
 
 RUN is an id, the beginning of one, a name, or `latest`. On a local store the report is the file that the run left;
 from a server a copy is written to the working folder. A report is made from the run's config and the stage cache, as
 long as its photos, labels, models and code are what they were. With `report.pictures=24` or `report.explorer=ADDRESS`
-it is drawn anew. With --pdf it is printed to the working folder by a Chromium or Chrome of this machine.
+it is drawn anew. With --pdf it is printed to the working folder by a Chromium or Chrome of this machine. With
+--pictures the newly broken photos are written as files, for a comment on a pull request.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from harness.tracking.store import OpenStore
 
 NAME = "report"
-HELP = "say where a run's report is, make it, or open it"
+HELP = "print where a run's report is, make it, or open it"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +32,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--open", action="store_true", help="open it in a browser")
     form.add_argument("--pdf", action="store_true", help="print it as PDF to the working folder; needs Chromium")
+    form.add_argument(
+        "--pictures",
+        type=Path,
+        metavar="FOLDER",
+        help="write the pictures of newly broken photos there, and print them as Markdown",
+    )
+    parser.add_argument(
+        "--address",
+        default="{name}",
+        help="with --pictures: where each will be found, {name} being its file (default: %(default)s)",
+    )
     add_overrides(parser, "tracking.root=FOLDER")
 
 
@@ -44,6 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     asked = any(word.startswith("report.") for word in arguments.overrides)
     chosen = find_run(store, arguments.run or LATEST)
     path = report_file(store, chosen, drawing_of(config) if asked else None)
+    if arguments.pictures:
+        from harness.report.broken_pictures import write_broken
+
+        print(write_broken(path.read_text(), arguments.pictures, arguments.address), end="", flush=True)
+        return 0
     if arguments.pdf:
         from harness.report.pdf import print_pdf
 
@@ -67,7 +84,7 @@ def report_file(store: OpenStore, run: RunEntry, drawing: Drawing | None = None)
         if run.sealed or not run.finished:
             why = "its scores are sealed" if run.sealed else f"the run is {run.status}"
             raise HarnessError(f"run {run.short_id} ({run.name}) has no report: {why}")
-        from harness.evaluate import make_report
+        from harness.remaking import make_report
 
         try:
             make_report(store, run.run_id, drawing)

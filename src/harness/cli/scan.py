@@ -1,4 +1,4 @@
-"""Bring the index in step with the folder `photos/` of the staging set.
+"""Update the index of the staging set from its folder `photos/`.
 
 Photos that were put there by hand enter the index under the SHA-256 of their bytes. Photos that are gone, or have
 changed their size, are reported; their labels stay. Boxes that an older version wrote get the ids that constraints
@@ -14,7 +14,7 @@ from harness.cli.sets import compose_staging, open_store
 from harness.cli.terminal import add_json, add_overrides, show_json
 
 NAME = "scan"
-HELP = "bring the index in step with the folder photos/"
+HELP = "update the index from the folder photos/"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

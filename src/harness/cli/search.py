@@ -1,14 +1,14 @@
 """Search for better parameters within a budget, as an experiment file describes it.
 
   harness search STUDY                    search, or go on with a search, until the budget is spent
-  harness search describe STUDY           what is varied, what it is after, what it may spend
-  harness search leaderboard STUDY        how it stands
+  harness search describe STUDY           the parameters, the objectives and the budget
+  harness search leaderboard STUDY        the best trials so far
   harness search status STUDY             what is left of the budget
   harness search ask STUDY                the sampler's next point, for you to run
-  harness search tell STUDY TRIAL RUN     the MLflow run that came of it
+  harness search tell STUDY TRIAL RUN     enter the MLflow run of that point
   harness search try STUDY KEY=VALUE ...  run a point of your own (or the number of a trial that was asked for)
   harness search cancel STUDY [TRIAL]     stop the search, or give back a trial that was asked for
-  harness search propose STUDY [TRIAL]    write the best trial as a preset file where it is no mere luck, or another
+  harness search propose STUDY [TRIAL]    write the best trial as a preset file, if its gain is not chance; or another
   harness search confirm STUDY            does the gain hold up on the holdout?
 
 STUDY is an experiment file, or the name of one: in experiments/, or else among those that the harness comes with.
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from harness.base.conf import shown_path
 from harness.base.errors import ConfigError, CrashError, HarnessError
 from harness.base.extras import need
-from harness.base.texts import COMMAND
+from harness.base.texts import COMMAND, meant
 from harness.cli.terminal import name_shadows, show_json
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, metavar="M", help="budget of the study in minutes of work")
     parser.add_argument("--workers", type=int, default=1, metavar="W", help="processes side by side (default: 1)")
     parser.add_argument("--resume", action="store_true", help="go on with a search that was cancelled")
-    parser.add_argument("--hypothesis", default="", metavar="TEXT", help="what a point of your own is to find out")
+    parser.add_argument("--hypothesis", default="", metavar="TEXT", help="what you expect of a point of your own")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -73,13 +73,13 @@ def _search(arguments: argparse.Namespace) -> int:
     if known and arguments.overrides:
         file = shown_path(experiment_path(arguments.what))
         raise ConfigError(
-            f"{arguments.overrides[0]}: a search takes no overrides; what all its trials share stands as `base` in the "
-            f"experiment file: copy {file} to experiments/ under another name and add it there"
+            f"{arguments.overrides[0]}: a search takes no overrides; what all of its trials share belongs to `base` in "
+            f"the experiment file: copy {file} to experiments/ under another name and add it there"
         )
     if not known:
         raise ConfigError(
             f"{arguments.what}: expected an experiment file, an experiment ({', '.join(names)}), "
-            f"or a verb ({', '.join(_VERBS)})"
+            f"or a verb ({', '.join(_VERBS)}){meant(arguments.what, [*names, *_VERBS])}"
         )
     if arguments.workers < 1:
         raise ConfigError("--workers: expected at least 1")
@@ -95,7 +95,7 @@ def _search(arguments: argparse.Namespace) -> int:
         if view.worth_proposing and (path := verbs.proposed(arguments.what)):
             print(f"\nProposed preset: {path}\nDoes it hold up?  {COMMAND} search confirm {view.study}")
     if view.cold_rerun.startswith("DIFFERS"):
-        raise HarnessError(f"the best trial does not stand without the cache: {view.cold_rerun}")
+        raise HarnessError(f"the best trial has other results without the cache: {view.cold_rerun}")
     return 0
 
 

@@ -1,7 +1,7 @@
 """Bring photos that belong together into one split of the staging set.
 
-Runners become known by labels, after photos got their split, so that photos of one runner can be in both. Each such
-group goes to the side where it has most photos, or else to iteration. Frozen sets never change.
+Photos get their split before they are labelled, so that photos of one runner can be in both splits. Each such group
+goes to the side where it has most photos, or else to iteration. Frozen sets never change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ HELP = "keep photos that belong together in one split"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--by-group", action="store_true", required=True, help="mend groups that the split breaks")
+    parser.add_argument(
+        "--by-group", action="store_true", required=True, help="move the photos of groups that are in both splits"
+    )
     parser.add_argument("--dry-run", action="store_true", help="show what would move, and move nothing")
     parser.add_argument("-f", "--force", action="store_true", help="do not ask")
     add_json(parser)

@@ -1,4 +1,4 @@
-"""Score extracted tables against ground truth: each table by each method, who wins where, and what combining gains.
+"""Score extracted tables against ground truth: each table by each method, the best method, and the gain by combining.
 
 GT is a file or a folder of them, in JSON, CSV, HTML, PubTabNet's or ICDAR 2013's format; EXTRACTIONS is a JSON
 Lines file with one extracted table a line.

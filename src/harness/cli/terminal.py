@@ -37,10 +37,11 @@ def show_json(value: Any) -> None:
 
 
 def confirm(force: bool, question: str, refusal: str, switch: str = "-f") -> None:
-    """Go on only after a yes, or with -f; where nobody can be asked, refuse with what would happen."""
+    """Go on only after a yes, or with -f; without a terminal, refuse with what would happen."""
     if force:
         return
     if not sys.stdin.isatty():
-        raise ConfigError(f"{refusal}; say {switch} where nobody can be asked")
-    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise ConfigError(f"{refusal}; without a terminal, add {switch}")
+    print(f"{question} [y/N] ", end="", flush=True)
+    if input().strip().lower() not in ("y", "yes"):
         raise ConfigError("nothing was changed")

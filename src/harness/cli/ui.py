@@ -7,10 +7,12 @@ that was saved is lost. With references=frozen it shows a frozen set, which cann
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import ConfigError
 from harness.base.extras import need
+from harness.base.signals import EndedError
 from harness.cli.sets import compose_staging
 from harness.cli.terminal import add_overrides, name_shadows
 
@@ -19,14 +21,19 @@ if TYPE_CHECKING:
 
 NAME = "ui"
 HELP = "label photos in the browser"
+#: A token that is not on the command line, where other users of the machine could read it.
+TOKEN_VARIABLE = "HARNESS_UI_TOKEN"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--port", type=_port, default=8600, help="port to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=port, default=8600, help="port to listen on (default: %(default)s)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    parser.add_argument("--token", help="what others have to know with --host (default: a new one each time)")
+    parser.add_argument(
+        "--token", help=f"what others have to know with --host (default: {TOKEN_VARIABLE}, or a new one each time)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
+    parser.add_argument("--page", default="", help="the page to open, such as /persons/ (default: the home page)")
     parser.add_argument(
         "--mlflow-url",
         default="",
@@ -36,7 +43,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted."""
+    """Serve until interrupted; SIGTERM is a way to stop it like another."""
+    try:
+        return open_pages(arguments)
+    except EndedError:
+        return 0
+
+
+def open_pages(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C. Raises EndedError on SIGTERM."""
     need(NAME, "fastapi", "uvicorn")
     config = compose_staging(arguments.overrides)
     name_shadows(config)
@@ -57,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     opened = OpenedRuns(store, instantiate(config, "gate"), config.seed)
     linker, pages = instantiate(config, "link"), f"{pages.rstrip('/')}/" if pages else ""
     context = Context(source, linker, history, search, opened, pages)
-    settings = ServerSettings(arguments.host, arguments.port, arguments.token, not arguments.no_browser)
+    token = arguments.token or os.environ.get(TOKEN_VARIABLE)
+    settings = ServerSettings(arguments.host, arguments.port, token, not arguments.no_browser, arguments.page)
     return serve(context, settings)
 
 
@@ -86,7 +102,8 @@ def _source(config: Any, *, chosen: bool) -> LabelSource:
     return StagingSource(LabelStore(root))
 
 
-def _port(text: str) -> int:
+def port(text: str) -> int:
+    """A port as it is typed."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is no port; ports are 1 to 65535")
     return int(text)

@@ -104,9 +104,13 @@ def item_table(
 
 
 def _shown(task: TaskRun) -> Iterator[Rate]:
-    """The rates to show: those with a headline first, then those with a label."""
+    """The rates to show: those with a headline first, then those with a label. Of a label that several have, such as
+    each method of tables, it is the first."""
     rates = [rate for card in task.cards.values() for rate in card.declared.rates.values() if rate.label]
-    yield from sorted(rates, key=lambda rate: not rate.headline)[:MOST_RATES]
+    first: dict[str, Rate] = {}
+    for rate in sorted(rates, key=lambda rate: not rate.headline):
+        first.setdefault(rate.label, rate)
+    yield from list(first.values())[:MOST_RATES]
 
 
 def _values(task: TaskRun, rates: Iterable[Rate]) -> dict[str, tuple[str, dict[str, float | None]]]:

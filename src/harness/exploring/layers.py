@@ -111,16 +111,19 @@ def _links(labels: PhotoLabels, found: PhotoPrediction, at: Thresholds) -> Itera
     labeled = links_labeled(labels)
     for place, link in enumerate(found.links):
         state = ("right" if judged.right[place] else "false") if labeled else "unknown"
-        ends = _ends(found.bibs[link.bib_index], found.faces[link.face_index])
-        yield {"side": "prediction", "state": state, "ends": ends, "score": _short(link.score), "why": ""}
+        bib, face = found.bibs[link.bib_index], found.faces[link.face_index]
+        yield _line("prediction", place, bib, face) | {"state": state, "score": _short(link.score), "why": ""}
     for place, link in enumerate(sorted(set(labels.links or ())) if labeled else ()):
         cause = next((cause.replace("_", " ") for cause, chosen in judged.causes.items() if chosen[place]), "")
-        ends = _ends((labels.bibs or ())[link.bib_index], (labels.faces or ())[link.face_index])
-        yield {"side": "label", "state": "missed" if cause else "found", "ends": ends, "score": None, "why": cause}
+        bib, face = (labels.bibs or ())[link.bib_index], (labels.faces or ())[link.face_index]
+        state = "missed" if cause else "found"
+        yield _line("label", place, bib, face) | {"state": state, "score": None, "why": cause}
 
 
-def _ends(*boxes: Box) -> list[list[float]]:
-    return [[round(box.x + box.w / 2, 5), round(box.y + box.h / 2, 5)] for box in boxes]
+def _line(side: str, at: int, bib: BibBox, face: FaceBox) -> dict[str, Any]:
+    """A link from the middle of its bib to that of its face, and what they are called."""
+    ends = [[round(box.x + box.w / 2, 5), round(box.y + box.h / 2, 5)] for box in (bib, face)]
+    return {"side": side, "at": at, "ends": ends, "text": " to ".join(filter(None, (_text(bib), face.identity)))}
 
 
 def _dropped(text: DroppedText) -> dict[str, Any]:

@@ -36,17 +36,21 @@ def whole(value: float) -> int:
 def bitmap_of_runs(counts: Sequence[int], size: tuple[int, int], *, by_column: bool) -> Bools:
     """The bitmap of width x height whose pixels are told in runs: so many that are off, so many that are on, ...
 
-    CVAT goes row by row, COCO column by column.
+    CVAT goes row by row, COCO column by column. Some writers leave out the last run where it is of pixels that are off.
 
     >>> bitmap_of_runs([1, 2, 1], (2, 2), by_column=False).tolist()
+    [[False, True], [True, False]]
+    >>> bitmap_of_runs([1, 2], (2, 2), by_column=False).tolist()
     [[False, True], [True, False]]
     """
     width, height = size
     if min(width, height) < 1 or width * height > MOST_PIXELS:
         raise ValueError(f"a mask of {width} x {height}; expected a size above 0 and at most {MOST_PIXELS:,} pixels")
-    if min(counts, default=0) < 0 or sum(counts) != width * height:
+    left_out = width * height - sum(counts)
+    ends_on = len(counts) > 0 and len(counts) % 2 == 0
+    if min(counts, default=0) < 0 or left_out < 0 or (left_out and not ends_on):
         raise ValueError(f"runs of {sum(counts)} pixels in a mask of {width} x {height}; expected {width * height}")
-    pixels = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
+    pixels = np.repeat(np.arange(len(counts) + 1) % 2 == 1, [*counts, left_out])
     return pixels.reshape(width, height).T if by_column else pixels.reshape(height, width)
 
 

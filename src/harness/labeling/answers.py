@@ -154,14 +154,17 @@ class Progress(BaseModel):
 
 
 class KnownName(BaseModel):
-    """A name in use, and on how many faces."""
+    """A name in use or on the start list, on how many faces it is, and the number that its owner wears, if known."""
 
     name: str
     faces: int
+    number: str | None
+    #: Whether it is on the start list.
+    listed: bool
 
 
 class Names(BaseModel):
-    """All names in use, the most frequent first."""
+    """All names in use, the most frequent first, then those that are on the start list only."""
 
     names: list[KnownName]
     next_anonymous: str

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from harness.base.checks import in_words
 from harness.base.errors import (
     HarnessError,
     InvalidEditError,
@@ -111,7 +112,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
         return _answer(request, Refusal(404, "not_found", "no such photo or page"))
     if any(item["type"] == "json_invalid" for item in error.errors()):
         return _answer(request, Refusal(422, "invalid", "the body is not JSON"))
-    fields = [{"where": _where(item), "message": _message(item)} for item in error.errors()]
+    fields = [{"where": _where(item), "message": in_words(item)} for item in error.errors()]
     first = fields[0]
     if request.url.path.startswith(_LISTS) and any(item["loc"][0] == "query" for item in error.errors()):
         return _answer(request, Refusal(400, "bad_request", _no_filter(error.errors()[0]), fields=fields[:20]))
@@ -123,15 +124,11 @@ def _no_filter(item: dict[str, Any]) -> str:
     name = _where(item)
     if item["type"] == "extra_forbidden":
         return f"there is no filter {name!r}; there are {', '.join(Filters.model_fields)} and page"
-    return f"{name}={str(item['input'])[:80]}: {_message(item)[0].lower()}{_message(item)[1:]}"
+    return f"{name}={str(item['input'])[:80]}: {in_words(item)}"
 
 
 def _where(item: dict[str, Any]) -> str:
     return ".".join(str(part) for part in item["loc"][1:])
-
-
-def _message(item: dict[str, Any]) -> str:
-    return str(item["ctx"]["error"]) if item["type"] == "value_error" else str(item["msg"])
 
 
 async def _not_served(request: Request, error: Exception) -> Response:

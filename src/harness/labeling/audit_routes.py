@@ -75,7 +75,10 @@ def audit_page(request: Request, context: Shared) -> Response:
     rows = [context.row(photo) for photo in _order(context, audit)]
     report = audit_report(context.source.contents(), audit)
     done = {row.sha256: audit.photos[row.sha256] for row in rows}
-    return render(request, "audit.html", rows=rows, done=done, report=report, pages_of_audit=PAGES)
+    kinds: tuple[Kind, ...] = ("bibs", "faces")
+    open_ones = ((kind, _queue(context, kind, None).next_incomplete) for kind in kinds)
+    next_open = next((f"{PAGES[kind]}{photo}" for kind, photo in open_ones if photo), None)
+    return render(request, "audit.html", rows=rows, done=done, report=report, pages_of_audit=PAGES, next=next_open)
 
 
 def _editor(kind: Kind) -> Any:

@@ -15,6 +15,7 @@ from harness.labeling.answers import Photo
 from harness.labeling.chores import Chores
 from harness.labeling.history import RunHistory
 from harness.labeling.leases import Leases
+from harness.labeling.people.suspecting import SuspectQueue
 from harness.labeling.people.workbench import Workbench
 from harness.labeling.photo_state import photo_state
 from harness.labeling.searching import PhotoSearch
@@ -24,6 +25,7 @@ from harness.labeling.suspicions import Suspects, with_flags
 from harness.pipeline.stages import Linker
 from harness.references.cross_checks import Finding
 from harness.references.flags import read_flags
+from harness.references.start_list import StartList
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Context:
     def people(self) -> Workbench:
         """Faces grouped by who they may be."""
         return Workbench(self.source, self.search)
+
+    @cached_property
+    def people_suspects(self) -> SuspectQueue:
+        """Labels about people to look at."""
+        return SuspectQueue(self.source, self.people, self.cross_checks)
 
     @cached_property
     def _summaries(self) -> Summaries:
@@ -84,8 +91,16 @@ class Context:
 
     def photo(self, sha256: str) -> Photo:
         """One photo as of now."""
-        known = self.summary().names_by_number
-        return photo_state(self.source, self.linker, self.suspects().get(sha256, ()), known, sha256)
+        suspects = self.suspects().get(sha256, ())
+        return photo_state(self.source, self.linker, suspects, self.names_by_number(), sha256)
+
+    def start_list(self) -> StartList:
+        """Who is expected in the photos; a set that cannot be changed does not say."""
+        return StartList() if self.source.read_only else self.source.writable().start_list()
+
+    def names_by_number(self) -> dict[str, str]:
+        """Whose number it is: as the labels say, else as the start list says."""
+        return {**self.start_list().names_by_number, **self.summary().names_by_number}
 
     def row(self, sha256: str) -> PhotoRow:
         """One photo as of now, in short."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -23,6 +24,8 @@ from harness.runs.comparison import Change
 #: Photos that the page itself has; the script fetches the others where they come into view.
 FIRST = 60
 MOST = 240
+#: How wide and high a picture of the grid is at least, and what is marked on it: in pixels of the screen.
+_SHOT, _LEAST_MARK = (250, 178), 15
 CHANGE_WORDS = {Change.BROKEN: "newly broken", Change.FIXED: "newly fixed"}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -206,9 +209,19 @@ def _photos(opened: OpenedRun, rows: list[Row]) -> list[GridPhoto]:
             words=row.words(),
             change=CHANGE_WORDS[row.change] if row.change else "",
             change_words=row.change_words(),
-            marks=wrong.get(row.sha256, []),
-            size=opened.photos.sizes.get(row.sha256),
+            marks=[(state, visible_mark(box, size)) for state, box in wrong.get(row.sha256, [])],
+            size=size,
             notes=len(notes_on(opened.notes, row.sha256)),
         )
         for row in rows
+        for size in [opened.photos.sizes.get(row.sha256)]
     ]
+
+
+def visible_mark(box: Sequence[float], size: tuple[int, int] | None) -> list[float]:
+    """A box as large as it has to be to be seen around a face that is a few pixels high in the grid."""
+    x, y, w, h = box
+    wide, high = size or (4, 3)
+    least = _LEAST_MARK * max(wide / _SHOT[0], high / _SHOT[1])
+    wider, higher = max(0, least / wide - w), max(0, least / high - h)
+    return [x - wider / 2, y - higher / 2, w + wider, h + higher]

@@ -98,5 +98,5 @@ def _ghosts(seen: PhotoView, suggestions: Suggestions) -> Ghosts:
 
 
 def _spoken(stage: StageProvenance) -> str:
-    """`RapidOcrBibs, harness 0.1.0`."""
+    """`RapidOcrBibs, harness 0.2.0`."""
     return f"{stage.backend.rpartition('.')[2]}, {stage.version}"

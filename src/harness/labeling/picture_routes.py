@@ -13,12 +13,12 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, Response
 
-from harness.base.cache import cache_dir
 from harness.base.disk import write_atomically
 from harness.base.errors import PhotoError
 from harness.labeling.context import Hash, Shared
 from harness.references.decoding import is_upright, upright, upright_size
 from harness.references.photo_files import FOLDER, SUFFIXES, read_bytes
+from harness.references.renditions import rendition
 
 
 class Size(StrEnum):
@@ -56,7 +56,7 @@ def picture(request: Request, root: Path, sha256: str, size: Size) -> Response:
 
 def _rendition(root: Path, sha256: str, size: Size) -> tuple[Path, str]:
     """A file that shows the photo upright, and its media type."""
-    kept = cache_dir() / "renditions" / sha256[:2] / f"{sha256}.{size}.jpg"
+    kept = rendition(sha256, size)
     if kept.is_file():
         return kept, "image/jpeg"
     original = _find_photo(root, sha256)

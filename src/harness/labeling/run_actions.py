@@ -8,12 +8,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from harness.base.texts import counted
-from harness.evaluate import make_report
 from harness.judging import judge_all
 from harness.labeling.context import Context, Shared
 from harness.labeling.opening import find
 from harness.labeling.refusals import Refusal
 from harness.labeling.rendering import render
+from harness.remaking import make_report
 from harness.tracking.entries import RunEntry
 from harness.tracking.finding import list_alike
 from harness.tracking.upkeep import baseline_of, pin

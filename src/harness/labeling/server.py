@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import secrets
-import signal
 import socket
 import sys
 import webbrowser
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 import uvicorn
 
 from harness.base.errors import HarnessError
+from harness.base.signals import EndedError, ended_by_signals
 from harness.labeling.access import Access, is_any_address, is_loopback
 from harness.labeling.app import make_app
 from harness.labeling.context import Context
@@ -30,6 +30,8 @@ class ServerSettings:
     port: int = 8600
     token: str | None = None
     open_browser: bool = True
+    #: The page that is opened, as a path without its first slash.
+    page: str = ""
 
     def access(self) -> Access:
         """Who may ask."""
@@ -38,12 +40,12 @@ class ServerSettings:
 
 
 def serve(context: Context, settings: ServerSettings) -> int:
-    """Serve until Ctrl-C or SIGTERM; what was acknowledged is on disk by then. Returns the exit code."""
+    """Serve until Ctrl-C; what was acknowledged is on disk by then. Returns the exit code. SIGTERM stops it, too, and
+    raises EndedError, so that nothing goes on from there."""
     _log_to_stderr()
     access = settings.access()
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _bound(settings.host, settings.port) as listening:
+        with ended_by_signals(), _bound(settings.host, settings.port) as listening:
             app = make_app(context, access)
             gc.collect()
             gc.freeze()  # the labels stay for as long as the server runs: no need to walk them again and again
@@ -60,13 +62,13 @@ def serve(context: Context, settings: ServerSettings) -> int:
             address = _address(settings, access)
             print(f"Labelling {context.source.name} ({context.source.root}) at {address}", flush=True)
             print("Stop it with Ctrl-C.", flush=True)
-            if settings.open_browser:
-                webbrowser.open(address)
+            if settings.open_browser and not webbrowser.open(address):
+                print("No browser could be opened here: open this address in one.", flush=True)
             uvicorn.Server(config).run(sockets=[listening])
+    except EndedError:
+        raise
     except KeyboardInterrupt:
         return 0
-    finally:
-        signal.signal(signal.SIGTERM, before)
     return 0
 
 
@@ -86,7 +88,9 @@ def _bound(host: str, port: int) -> socket.socket:
 def _address(settings: ServerSettings, access: Access) -> str:
     host = socket.gethostname() if is_any_address(settings.host) else settings.host
     name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{settings.port}/" + (f"?token={access.token}" if access.token else "")
+    page, sign, place = settings.page.lstrip("/").partition("#")
+    token = f"?token={access.token}" if access.token else ""
+    return f"http://{name}:{settings.port}/{page}{token}{sign}{place}"
 
 
 def _log_to_stderr() -> None:

@@ -101,12 +101,17 @@ def read_progress(context: Shared) -> Progress:
 
 @router.get("/names")
 def read_names(context: Shared) -> Names:
-    """The names in use, the most frequent first."""
-    contents = context.source.contents()
+    """The names in use, the most frequent first, and those of the start list."""
+    contents, listed = context.source.contents(), context.start_list().numbers_by_name
     faces = Counter(box.identity for labels in contents.faces.photos.values() for box in labels.boxes if box.identity)
-    names = sorted({*contents.identities.names, *faces}, key=lambda name: (-faces[name], name))
+    names = sorted({*contents.identities.names, *faces, *listed}, key=lambda name: (-faces[name], name))
+    numbers = {name: number for number, name in context.names_by_number().items()}
+    numbers |= {name: number for name, number in listed.items() if number}
     return Names(
-        names=[KnownName(name=name, faces=faces[name]) for name in names], next_anonymous=next_anonymous(names)
+        names=[
+            KnownName(name=name, faces=faces[name], number=numbers.get(name), listed=name in listed) for name in names
+        ],
+        next_anonymous=next_anonymous(names),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from harness.base.extras import load_all
 from harness.pipeline.answers import checked_bibs, checked_faces, checked_links
 from harness.pipeline.cache import key_of
@@ -74,9 +76,12 @@ class Pipeline:
 
     def embed(self, look: Look, faces: Sequence[FaceBox]) -> FaceVectors | None:
         """The vectors of faces that were found in a photo; None where nobody is recognised. A detector that can find
-        better landmarks in a closer look is asked for them."""
+        better landmarks in a closer look is asked for those of faces that are enrolled."""
         if self.identity is None:
             return None
         if isinstance(self.face, FindsLandmarks):
-            faces = checked_faces(self.face, self.face.landmarks(look, faces))
+            rows = np.flatnonzero(self.identity.heights(look, faces) >= self.identity.least_height).tolist()
+            better = checked_faces(self.face, self.face.landmarks(look, [faces[row] for row in rows]))
+            by_row = dict(zip(rows, better, strict=True))
+            faces = [by_row.get(row, face) for row, face in enumerate(faces)]
         return self.identity.embed(look, faces)

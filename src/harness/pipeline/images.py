@@ -32,6 +32,15 @@ def scale_to(image: Image, long_side: int) -> tuple[Image, float]:
     return np.asarray(cv2.resize(image, size, interpolation=method), dtype=np.uint8), factor
 
 
+def framed(image: Image, room: int) -> Image:
+    """The image with its edges repeated outwards by so many pixels."""
+    import cv2
+
+    if not room:
+        return image
+    return np.asarray(cv2.copyMakeBorder(image, room, room, room, room, cv2.BORDER_REPLICATE), dtype=np.uint8)
+
+
 def straighten(image: Image, corners: NDArray[np.float64], min_height: int) -> Image:
     """The quadrilateral with these corners (clockwise from the top left, in pixels) as an upright picture.
 

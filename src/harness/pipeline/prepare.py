@@ -18,7 +18,7 @@ from harness.base.code import code_of, modules_of
 from harness.base.errors import ConfigError, ReferenceSetError
 from harness.base.objects import dotted_name
 from harness.base.progress import track
-from harness.base.texts import counted
+from harness.base.texts import counted, listing
 from harness.pipeline import Pipeline
 from harness.pipeline.looks import Look
 from harness.pipeline.weights import Model, models_of
@@ -59,6 +59,8 @@ def copy_in(store: LabelStore, source: Path) -> AddedPhotos:
         more = f", but {counted(len(unsupported), 'photo')} of kinds that are not supported" if unsupported else ""
         raise ReferenceSetError(f"{source}: no photos here{more}")
     added = add_photos(store, paths)
+    if not added.new and not added.known:
+        raise ReferenceSetError(f"{source}: no photo that can be read:\n{listing(added.unreadable.values())}")
     added.unreadable |= unsupported
     return added
 

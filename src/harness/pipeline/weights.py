@@ -159,6 +159,6 @@ def sha256_of(path: Path) -> str:
         return known[1]
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if known is not None and known[1] != found:
-        raise StaleCodeError(f"{path}: has changed since this process opened it; start the process anew")
+        raise StaleCodeError(f"{path}: has changed since this process opened it; restart the process")
     _FIRST_SEEN[path] = (state, found)
     return found

@@ -9,7 +9,7 @@ the second one is a mirror image or a poster (scope `exclude`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -36,7 +36,7 @@ class Constraints:
         """What is said about the faces of some photos. Where A is B and B is C, A is C, with or without B's photo."""
         if all(photo in photos for groups in (self.must_link, self.cannot_link) for g in groups for photo, _ in g):
             return self
-        person = _people(self.must_link)
+        person = people_of(self.must_link)
         inside: dict[Face, list[Face]] = defaultdict(list)
         for face in person:
             if face[0] in photos:
@@ -66,14 +66,15 @@ def read_constraints(folder: Path, identities: FaceIdentities, faces_of: FacesOf
         tuple(tuple(_faces(file, f"{name}.{place}", group, faces_of)) for place, group in enumerate(groups))
         for name, groups in (("must_link", identities.must_link), ("cannot_link", identities.cannot_link))
     )
-    person = _people(must)
+    person = people_of(must)
     _refuse_two_in_a_photo(file, person, faces_of)
     for place, group in enumerate(cannot):
         seen: dict[Face, Face] = {}
         for face in group:
             other = seen.setdefault(person.get(face, face), face)
             if other == face and group.count(face) > 1:
-                raise ReferenceSetError(f"{file}: cannot_link.{place}: the face {_named(face)} is told from itself")
+                told = f"the face {_named(face)} is told from itself; expected different faces"
+                raise ReferenceSetError(f"{file}: cannot_link.{place}: {told}")
             if other != face:
                 both = f"{_named(other)} and {_named(face)}"
                 raise ReferenceSetError(f"{file}: cannot_link.{place}: the faces {both} are one person by must_link")
@@ -100,7 +101,7 @@ def _faces(file: Path, where: str, group: Sequence[str], faces_of: FacesOf) -> I
         yield photo, box
 
 
-def _people(must: FaceGroups) -> dict[Face, Face]:
+def people_of(must: Iterable[Sequence[Face]]) -> dict[Face, Face]:
     """The faces that `must_link` names, each with one face that stands for its person."""
     above: dict[Face, Face] = {}
 

@@ -13,6 +13,7 @@ from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
     BibLabels,
+    Decode,
     F,
     FaceGroundTruth,
     FaceIdentities,
@@ -20,7 +21,7 @@ from harness.references.files import (
     LinkPairs,
     PhotoIndex,
     Selfies,
-    read_file,
+    decode,
 )
 
 NO_BIBS, NO_FACES = BibLabels(), FaceLabels()
@@ -54,9 +55,21 @@ class LoadFile(Protocol):
         """The file of this kind."""
 
 
-def read_contents(folder: Path, *, constrained: bool = True) -> Contents:
+def read_file(root: Path, kind: type[F], decoded: Decode = decode) -> F:
+    """Read and check one label file; a file that is not there is an empty one."""
+    path = root / kind.FILE_NAME
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return kind()
+    except OSError as error:
+        raise ReferenceSetError(f"{path}: cannot be read: {error.strerror}") from error
+    return decoded(path, text, kind)
+
+
+def read_contents(folder: Path, *, constrained: bool = True, decoded: Decode = decode) -> Contents:
     """Read and check the files of a folder that nobody is writing to; without constraints where they mean nothing."""
-    contents = load_contents(partial(read_file, folder))
+    contents = load_contents(partial(read_file, folder, decoded=decoded))
     check_links(folder, contents)
     if not constrained:
         return replace(contents, identities=contents.identities.model_copy(update=NO_CONSTRAINTS.as_text()))

@@ -6,7 +6,9 @@ For example, where Ada wears 417 on thirty photos and 471 on one, that one photo
 2. one identity with two complete numbers;
 3. one complete number on two identities;
 4. names that differ by case or blanks only, of faces or of people who are said to be in a photo;
-5. a face with a name that is not among the people who are said to be in the photo.
+5. a face with a name that is not among the people who are said to be in the photo;
+6. one identity on two faces that `cannot_link` tells apart;
+7. two names on faces that `must_link` says are one person, be it by way of others.
 
 Links tie identities and numbers, by the same rule as they tie runners in groups. A name counts where a face has it: a
 known name that no face has any more is no mistake.
@@ -15,12 +17,14 @@ known name that no face has any more is no mistake.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from harness.base.garbage import no_collection
 from harness.base.texts import counted, one_line
+from harness.references.constraints import Face, people_of
 from harness.references.contents import NO_FACES, Contents
 from harness.references.files import FaceLabels, FaceRecord
 from harness.references.groups import worn_numbers
@@ -33,6 +37,8 @@ Kind = Literal[
     "number_on_two_identities",
     "names_alike",
     "face_not_among_people",
+    "identity_told_apart",
+    "names_linked",
 ]
 
 #: How many numbers or names a sentence tells.
@@ -97,6 +103,56 @@ def _findings(contents: Contents) -> Iterator[Finding]:
     for photo, names in seen.unsaid:
         words = f"{' and '.join(map(_quoted, names))} on a face, but not among the people who are said to be there"
         yield Finding("face_not_among_people", words, {photo: file_names[photo]}, photo, tuple(names))
+    yield from _against_links(contents, file_names)
+
+
+def _against_links(contents: Contents, file_names: Mapping[str, str]) -> Iterator[Finding]:
+    """Where names say something else than what is said about faces being one person or two."""
+    must, cannot = (
+        [[_face(name) for name in group] for group in groups]
+        for groups in (contents.identities.must_link, contents.identities.cannot_link)
+    )
+    labels = contents.faces.photos
+    named = {face: name for face in chain(*must, *cannot) if (name := _name_of(labels, face))}
+    for group in cannot:
+        for name, (first, *others) in _by_name(group, named):
+            for other in others:
+                words = f"{_quoted(name)} is on two faces that cannot_link tells apart"
+                yield _about(first, other, file_names, "identity_told_apart", words, name)
+    linked: defaultdict[Face, list[Face]] = defaultdict(list)
+    for face, one in people_of(must).items():
+        linked[one].append(face)
+    for one in sorted(linked):
+        names = _by_name(sorted(linked[one]), named)
+        for rarer, faces in names[1:]:
+            common, most = names[0]
+            words = f"{_quoted(common)} and {_quoted(rarer)} are on faces that must_link says are one person"
+            yield _about(most[0], faces[0], file_names, "names_linked", words, f"{common}, {rarer}")
+
+
+def _about(first: Face, other: Face, file_names: Mapping[str, str], kind: Kind, words: str, subject: str) -> Finding:
+    photos = {photo: file_names.get(photo, photo) for photo, _ in (first, other)}
+    return Finding(kind, words, photos, subject, (":".join(first), ":".join(other)))
+
+
+def _by_name(faces: Iterable[Face], named: Mapping[Face, str]) -> list[tuple[str, list[Face]]]:
+    """The faces that have a name, by name; the name of most faces first."""
+    found: defaultdict[str, list[Face]] = defaultdict(list)
+    for face in faces:
+        if face in named:
+            found[named[face]].append(face)
+    return sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+def _face(name: str) -> Face:
+    photo, _, box = name.partition(":")
+    return photo, box
+
+
+def _name_of(labels: Mapping[str, FaceLabels], face: Face) -> str | None:
+    """The name on a face; one of scope exclude may show anybody."""
+    boxes = labels.get(face[0], NO_FACES).boxes
+    return next((box.identity for box in boxes if box.id == face[1] and box.scope != FaceScope.EXCLUDE), None)
 
 
 def _look(contents: Contents, photos: list[str]) -> _Seen:

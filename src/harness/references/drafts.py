@@ -28,6 +28,7 @@ from harness.references.files import (
     Selfies,
 )
 from harness.references.reviews import PeopleReviews
+from harness.references.start_list import StartList
 from harness.references.suggestions import Suggestions
 
 KINDS: tuple[type[LabelFile], ...] = (
@@ -39,6 +40,7 @@ KINDS: tuple[type[LabelFile], ...] = (
     Selfies,
     Suggestions,
     PeopleReviews,
+    StartList,
     Audit,
 )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -275,25 +275,25 @@ class Selfies(PhotoFile):
 F = TypeVar("F", bound=LabelFile)
 
 
-def read_file(root: Path, kind: type[F]) -> F:
-    """Read and check one label file; a file that is not there is an empty one."""
-    path = root / kind.FILE_NAME
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
-        return kind()
-    except OSError as error:
-        raise ReferenceSetError(f"{path}: cannot be read: {error.strerror}") from error
-    return decode(path, text, kind)
+class Decode(Protocol):
+    """What makes content of the bytes of a label file."""
+
+    def __call__(self, path: Path, text: bytes, kind: type[F], /) -> F:
+        """Check it; `path` is for the error."""
 
 
 def decode(path: Path, text: bytes, kind: type[F]) -> F:
     """Check the content of a label file; `path` is for the error. A file of faces in which `labeled` stands nowhere is
     older than the question, and has it where its own rule calls a photo done."""
     content = _decoded(path, text, kind)
-    if isinstance(content, FaceGroundTruth) and not _LABELED_KEY.search(text):
+    if isinstance(content, FaceGroundTruth) and not says_labeled(text):
         return content.done_where_begun()
     return content
+
+
+def says_labeled(text: bytes) -> bool:
+    """Whether a file of faces is of a version that says which photos are done."""
+    return bool(_LABELED_KEY.search(text))
 
 
 def _decoded(path: Path, text: bytes, kind: type[F]) -> F:

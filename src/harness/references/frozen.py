@@ -20,12 +20,14 @@ from pydantic import Field, ValidationError
 
 from harness.base.checks import first_error
 from harness.base.errors import ReferenceSetError
-from harness.base.texts import COMMAND
+from harness.base.progress import track_stream
+from harness.base.texts import COMMAND, nearest
 from harness.references.completeness import DIMENSIONS, Dimension, State
 from harness.references.contents import Contents, read_contents
 from harness.references.fields import Index, Sha256
 from harness.references.files import Record
 from harness.references.groups import Grouping, Groups, groups_of
+from harness.references.lines import decode_lines
 from harness.references.sets import ReferenceSet, digest, select
 from harness.types import Split
 
@@ -150,8 +152,10 @@ def open_frozen(root: Path, name: str) -> tuple[Manifest, Contents]:
     check_name(name)
     folder = root / FOLDER / name
     if not folder.is_dir():
-        names = ", ".join(sorted(path.name for path in (root / FOLDER).glob("*") if path.name[0] != "."))
-        made = f"there: {names}" if names else f"{COMMAND} freeze --name NAME makes one"
+        names = sorted(path.name for path in (root / FOLDER).glob("*") if path.name[0] != ".")
+        chosen = f"references.name={nearest(name, names) or [*names, 'NAME'][0]}"
+        made = f"there are: {', '.join(names)}; choose one, as in {chosen}"
+        made = made if names else f"none is frozen yet; {COMMAND} freeze --name {name} makes it"
         raise ReferenceSetError(f"references.name: no frozen set {name} in {root / FOLDER}; {made}")
     manifest = read_manifest(folder)
     for file, expected in manifest.files.items():
@@ -159,7 +163,7 @@ def open_frozen(root: Path, name: str) -> tuple[Manifest, Contents]:
         if found != expected:
             raise ReferenceSetError(f"{folder / file}: {_touched(name)}: SHA-256 {found[:12]}, not {expected[:12]}")
     # Where the digest is not over constraints, boxes had no ids that they could have named.
-    contents = read_contents(folder, constrained=manifest.digest_of == "set")
+    contents = read_contents(folder, constrained=manifest.digest_of == "set", decoded=decode_lines)
     if manifest.done_by == "boxes":
         contents = replace(contents, faces=contents.faces.done_where_begun())
     return manifest, contents
@@ -171,7 +175,8 @@ def verify_pictures(references: ReferenceSet) -> None:
     selfies = [(selfie.sha256, selfie.path, selfie.identity) for selfie in references.selfies]
     for kind, pictures in (("photos", photos), ("selfies", selfies)):
         with ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 2)) as pool:
-            hashes = list(pool.map(_sha256, (path for _, path, _ in pictures)))
+            read = pool.map(_sha256, (path for _, path, _ in pictures))
+            hashes = list(track_stream(read, f"checking {kind}", len(pictures), lines=False))
         wrong = [
             f"  {name}: {path}" for (sha256, path, name), found in zip(pictures, hashes, strict=True) if found != sha256
         ]

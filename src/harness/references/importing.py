@@ -37,6 +37,7 @@ from harness.references.labels import know_names, leave_links_open
 from harness.references.photo_files import FOLDER, SELFIES, CopiedPhoto, copy_photo, stored_photos
 from harness.references.selfies import ImportedSelfie, copy_selfie, enter_selfie
 from harness.references.splitting import learn_captures, split_new
+from harness.references.start_list import Entrant, StartList, merged
 from harness.references.store import LabelStore
 from harness.references.tracing import imported
 
@@ -72,6 +73,7 @@ class ImportedSet:
     photos: tuple[ImportedPhoto, ...]
     identities: FaceIdentities = field(default_factory=FaceIdentities)
     selfies: tuple[ImportedSelfie, ...] = ()
+    entrants: tuple[Entrant, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class ImportSummary:
     links: int
     people: int
     selfies: int
+    entrants: int
 
 
 def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
@@ -101,6 +104,8 @@ def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
                 for selfie, sha256 in selfies:
                     enter_selfie(draft, selfie, sha256)
                 _enter_identities(draft, source, known)
+                if source.entrants:
+                    draft.put_head(StartList, entrants=merged(draft.head(StartList, "entrants"), source.entrants))
                 given = {copy.sha256 for photo, copy in zip(source.photos, copied, strict=True) if photo.split}
                 split_new(draft, store.root, {copy.sha256 for copy in copied} - known - given)
                 _refuse_both(draft, store.root)
@@ -117,6 +122,7 @@ def import_set(store: LabelStore, source: ImportedSet) -> ImportSummary:
         links=sum(len(photo.links) for photo in source.photos if photo.links),
         people=len({name for photo in source.photos if photo.faces for name in photo.faces.people or ()}),
         selfies=len({sha256 for _, sha256 in selfies}),
+        entrants=len(source.entrants),
     )
 
 

@@ -30,6 +30,7 @@ from harness.references.files import (
 )
 from harness.references.labels import know_names, next_anonymous
 from harness.references.reviews import CheckAnswer, PeopleReviews
+from harness.references.start_list import Entrant, StartList, renamed
 from harness.references.store import LabelStore
 from harness.references.suggestions import Suggestions
 from harness.references.tracing import traced
@@ -194,6 +195,7 @@ class _Work:
             for kind, names in (
                 (FaceIdentities, ("must_link", "cannot_link")),
                 (PeopleReviews, ("left_alone", "answers")),
+                (StartList, ("entrants",)),
             )
             for name in names
         }
@@ -233,7 +235,8 @@ class _Work:
             if any(box.identity == old for box in labels.boxes) or old in (labels.people or ())
         ]
         names: list[str] = self.draft.head(FaceIdentities, "names")
-        if not touched and old not in names:
+        listed: list[Entrant] = self.draft.head(StartList, "entrants")
+        if not touched and old not in names and all(each.name != old for each in listed):
             raise InvalidEditError(f"nobody is called {old!r}")
         for photo in touched:
             boxes = self._open(photo)
@@ -245,6 +248,7 @@ class _Work:
             if name == old:
                 self._selfies[sha256] = (old, new)
                 self.draft.put(Selfies, sha256, new)
+        self.draft.put_head(StartList, entrants=renamed(listed, old, new))
         self.draft.put_head(
             FaceIdentities, names=list(dict.fromkeys(new if name == old else name for name in [*names, new]))
         )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness.base.errors import ReferenceSetError
+from harness.base.packed import packed
 from harness.references.constraints import NO_CONSTRAINTS, Constraints, Face, FaceGroups
 from harness.references.contents import NO_BIBS, NO_FACES, Contents, read_contents
 from harness.references.files import BoxOrigin, Selfies
 from harness.references.groups import Grouping, Groups, GroupSummary, groups_of
+from harness.references.lines import decode_lines
 from harness.references.photo_files import FOLDER, SELFIES, stored_photos
 from harness.references.store import LabelStore
 from harness.types import BibBox, BibFaceLink, FaceBox, PhotoLabels, Split
@@ -82,14 +85,15 @@ class ReferenceSet:
     `known` are all photos of the set, those of other splits included; `groups` is None where each photo is its own;
     `root` is the folder that the set is in. `identities_labeled` says that faces without a name were looked at and are
     seen once. Faces of a group in `must_link` are one person, those of a group in `cannot_link` are all different ones;
-    each is a photo's hash and a box's id. `selfies` are all that the set has, whichever photos are selected.
+    each is a photo's hash and a box's id. `selfies` are all that the set has, whichever photos are selected. Very many
+    photos are kept packed.
     """
 
     name: str
     split: str
-    photos: tuple[ReferencePhoto, ...]
+    photos: Sequence[ReferencePhoto]
     digest: str
-    known: tuple[KnownPhoto, ...] = ()
+    known: Sequence[KnownPhoto] = ()
     groups: GroupSummary | None = None
     root: Path = Path()
     identities_labeled: bool = False
@@ -110,7 +114,7 @@ class StagingSet:
     def load(self) -> ReferenceSet:
         """Read and check the folder, between two edits of whoever is labelling."""
         root = Path(self.root)
-        contents = LabelStore(root).contents()
+        contents = LabelStore(root, decode_lines).contents()
         return select(contents, root, "staging", self.split, groups_of(contents, root, self.groups))
 
 
@@ -121,34 +125,30 @@ def load_set(root: Path, name: str, split: str, grouping: Grouping = "photo") ->
             f"references.root: no reference set at {root} (expected a folder with photo_index.json); "
             "harness prepare or harness import makes one"
         )
-    contents = read_contents(root)
+    contents = read_contents(root, decoded=decode_lines)
     return select(contents, root, name, split, groups_of(contents, root, grouping))
 
 
 def select(contents: Contents, root: Path, name: str, split: str, groups: Groups) -> ReferenceSet:
     """The photos of `split` with their labels, in the order of their names; `root` is where the photos lie. `groups`
     are those of all photos of the set."""
-    stored = stored_photos(root)
-    photos = []
-    for sha256, record in sorted(contents.index.photos.items(), key=lambda item: (item[1].names[0], item[0])):
-        if split not in (Split.FULL, record.split):
-            continue
-        # One that is missing is found out when it is read, and fails that photo alone.
-        path = stored.get(sha256, root / FOLDER / sha256)
-        photos.append(_reference_photo(contents, sha256, path, groups.of[sha256]))
-    if not photos:
+    # One that is missing is found out when it is read, and fails that photo alone.
+    found = partial(_found, contents, stored_photos(root), root / FOLDER, groups)
+    index = contents.index.photos
+    known = packed(KnownPhoto(photo, tuple(record.names), record.split) for photo, record in index.items())
+    chosen = sorted((photo.names[0], photo.sha256) for photo in known if split in (Split.FULL, photo.split))
+    if not chosen:
         raise ReferenceSetError(f"references.split: no photo of {root} is in the split {split!r}")
-    known = tuple(KnownPhoto(key, tuple(item.names), item.split) for key, item in contents.index.photos.items())
-    splits = {photo.sha256: photo.split for photo in known}
-    summary = GroupSummary.of(groups, (photo.sha256 for photo in photos), splits)
+    inside = {sha256 for _, sha256 in chosen}
+    summary = GroupSummary.of(groups, inside, {photo.sha256: photo.split for photo in known})
     labeled = bool(contents.identities.identities_labeled)
-    constraints = contents.constraints(root).within({photo.sha256 for photo in photos})
+    constraints = contents.constraints(root).within(inside)
     selfies = _selfies(contents, root)
     return ReferenceSet(
         name=name,
         split=split,
-        photos=tuple(photos),
-        digest=digest(photos, labeled, constraints, selfies),
+        photos=packed(found(sha256) for _, sha256 in chosen),
+        digest=_digest(map(found, sorted(inside)), labeled, constraints, selfies),
         known=known,
         groups=summary,
         root=root,
@@ -170,6 +170,10 @@ def _selfies(contents: Contents, root: Path) -> tuple[Selfie, ...]:
         Selfie(sha256, stored.get(sha256, root / SELFIES / sha256), identity)
         for sha256, identity in sorted(contents.selfies.photos.items())
     )
+
+
+def _found(contents: Contents, stored: Mapping[str, Path], folder: Path, groups: Groups, sha256: str) -> ReferencePhoto:
+    return _reference_photo(contents, sha256, stored.get(sha256, folder / sha256), groups.of[sha256])
 
 
 def labels_of(contents: Contents, sha256: str) -> PhotoLabels:
@@ -222,9 +226,18 @@ def digest(
     older version does not say is left out, so that such a set keeps its digest, too. Ids of boxes are names, and count
     by the face that they name.
     """
+    return _digest(sorted(photos, key=lambda photo: photo.sha256), identities_labeled, constraints, selfies)
+
+
+def _digest(
+    photos: Iterable[ReferencePhoto], identities_labeled: bool, constraints: Constraints, selfies: Iterable[Selfie]
+) -> str:
+    """The digest of photos that come in the order of their hashes."""
     total, places = hashlib.sha256(), dict[Face, int]()
-    for photo in sorted(photos, key=lambda photo: photo.sha256):
-        places |= {(photo.sha256, id): place for place, id in enumerate(photo.face_ids) if id}
+    named = {face for groups in vars(constraints).values() for group in groups for face in group}
+    for photo in photos:
+        faces = ((photo.sha256, id or "") for id in photo.face_ids)
+        places |= {face: place for place, face in enumerate(faces) if face in named}
         record = [
             photo.sha256,
             photo.split,

@@ -33,6 +33,7 @@ from harness.references.drafts import KINDS, Draft, Patch, decode_journal, encod
 from harness.references.files import (
     BibFaceLinks,
     BibGroundTruth,
+    Decode,
     F,
     FaceGroundTruth,
     FaceIdentities,
@@ -44,6 +45,7 @@ from harness.references.files import (
     encode_with,
 )
 from harness.references.reviews import PeopleReviews
+from harness.references.start_list import StartList
 from harness.references.suggestions import Suggestions
 
 _JOURNAL = ".journal.json"
@@ -67,10 +69,10 @@ class _Loaded:
 
 
 class LabelStore:
-    """The label files under one root."""
+    """The label files under one root. `decoded` is what reads them, where that is not the usual way."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, decoded: Decode = decode) -> None:
+        self.root, self._decoded = root, decoded
         self._loaded: dict[type[LabelFile], _Loaded] = {}
         self._agreed = False
 
@@ -93,6 +95,11 @@ class LabelStore:
         """What was looked at, and is to stay as it is, as of now."""
         with self._locked():
             return self._load(PeopleReviews)
+
+    def start_list(self) -> StartList:
+        """Who is expected in the photos, as of now."""
+        with self._locked():
+            return self._load(StartList)
 
     def audit(self) -> Audit:
         """The blind labels as of now."""
@@ -212,7 +219,7 @@ class LabelStore:
         path = self.root / kind.FILE_NAME
         key, loaded = _key(path), self._loaded.get(kind)
         if loaded is None or loaded.key != key:
-            loaded = _Loaded(key, decode(path, path.read_bytes(), kind) if key else kind())
+            loaded = _Loaded(key, self._decoded(path, path.read_bytes(), kind) if key else kind())
             self._loaded[kind] = loaded
             self._agreed = self._agreed and kind not in (*_LINKED, *_CONSTRAINED)
         return loaded

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from harness.report.html import REPORT_FILE, render
-from harness.runs.archive import BenchmarkRun
+from harness.runs.archive import IDENTITY, BenchmarkRun
 from harness.runs.comparison import Comparison
 from harness.runs.gate import Judgement, MetricVerdict, Verdict
 from harness.runs.plan import Drawing, Showing, TaskResult
@@ -86,6 +86,8 @@ def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
     run, comparison = report.run, report.comparison
     tone, sign = TONES[report.judgement.verdict]
     sections = [section for task in run.tasks.values() for section in task.sections()]
+    # Where nothing is labelled nobody is known who could be found; the photos' part says what is missing.
+    shown = [part for name, part in parts.items() if name != IDENTITY or not run.is_unlabelled]
     return render(
         "run.html",
         run=run,
@@ -109,8 +111,8 @@ def run_page(report: RunReport, parts: Mapping[str, str]) -> str:
         ],
         sections=sections,
         texts=[task.text for name, task in run.tasks.items() if task.text and name not in parts],
-        parts=[Markup(part) for part in parts.values()],
-        anchors=[found for part in parts.values() for found in _HEADING.findall(part)],
+        parts=[Markup(part) for part in shown],
+        anchors=[found for part in shown for found in _HEADING.findall(part)],
         config_changes=comparison.config if comparison else (),
         config_yaml=report.config_yaml,
         provenance=list(provenance(report)),

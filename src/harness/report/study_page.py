@@ -29,7 +29,7 @@ STUDY_FILE = "study.html"
 _KINDS = {
     "complete": ("o", "#0072b2", "complete"),
     "infeasible": ("x", "#d55e00", "breaks a constraint"),
-    "pruned": ("s", "#8a9099", "given up early"),
+    "pruned": ("s", "#8a9099", "given up early, at the foot"),
 }
 _BASE, _BEST = "#009e73", "#cc79a7"
 #: More trials than this are drawn as dots without a shape of their own.
@@ -42,8 +42,9 @@ _LONGEST = 14
 
 @dataclass(frozen=True)
 class ShownTrial:
-    """A trial as the page shows it. `kind` is `complete`, `infeasible`, `pruned` or something else, which has no value
-    and is not drawn; `told` are its cells in the table of what was learned."""
+    """A trial as the page shows it. `kind` is `complete`, `infeasible`, `pruned` or something else, which is not drawn;
+    one that is pruned has seen a part of the photos alone, and has no value that could stand beside others. `told` are
+    its cells in the table of what was learned."""
 
     number: int
     kind: str
@@ -78,7 +79,7 @@ class StudyPage:
 
     def html(self) -> str:
         """The page."""
-        drawn = [trial for trial in self.trials if trial.kind in _KINDS and trial.value is not None]
+        drawn = [trial for trial in self.trials if trial.kind in _KINDS]
         slices = [
             (key, Markup(self._slice(drawn, key, place).svg))
             for place, key in enumerate(self.parameters, start=1)
@@ -95,8 +96,8 @@ class StudyPage:
         legend = _draw(chart, drawn, lambda trial: trial.number)
         chart.line([(chart.x.low, self.base), (chart.x.high, self.base)], _BASE, "--", 1.5)
         legend["the base"] = line_sample(_BASE, "--", 1.5)
-        if steps := list(_stairs(self._best_so_far(drawn), chart.x.high)):
-            chart.line(steps, _BEST)
+        if steps := self._best_so_far(drawn):
+            chart.line(list(_stairs(steps, chart.x.high)), _BEST)
             legend["best so far"] = line_sample(_BEST)
         parts = chart.frame("", ("trial", chart.x.numbers(whole=True)), (self.metric, ticks))
         told = legend_below(left, chart.top + chart.height + 56, legend)
@@ -123,18 +124,19 @@ class StudyPage:
         x = Scale.around(map(at, with_it)) if numeric else Scale(-0.5, len(names) - 0.5)
         left = room_for(y.numbers().values())
         chart = Chart(left, 10, _SLICE[0] - left - 12, _SLICE[1] - 34, x, y)
-        _draw(chart, with_it, at)
         chart.line([(x.low, self.base), (x.high, self.base)], _BASE, "--", 1)
         for trial in with_it:
             if trial.number == self.best and trial.value is not None:
                 chart.mark((at(trial), trial.value), "o", _BEST, 13)
+        _draw(chart, with_it, at)  # on top, so that the large mark hides no trial
         ticks = x.numbers() if numeric else {float(n): name[:_LONGEST] for n, name in enumerate(names)}
         parts = chart.frame("", ("", ticks), ("", y.numbers()))
         return picture("slice", f"Trials by parameter {place}", _SLICE[1], parts, _SLICE[0])
 
 
 def _points(trials: Sequence[ShownTrial]) -> list[tuple[ShownTrial, float]]:
-    return [(trial, trial.value) for trial in trials if trial.value is not None]
+    """The trials that have a value, with it."""
+    return [(trial, trial.value) for trial in trials if trial.value is not None and trial.kind != "pruned"]
 
 
 def _draw(chart: Chart, trials: Sequence[ShownTrial], at: Callable[[ShownTrial], float]) -> dict[str, Sample]:
@@ -142,6 +144,8 @@ def _draw(chart: Chart, trials: Sequence[ShownTrial], at: Callable[[ShownTrial],
     legend: dict[str, Sample] = {}
     for kind, (shape, colour, label) in _KINDS.items():
         places: list[Point] = [(at(trial), value) for trial, value in _points(trials) if trial.kind == kind]
+        if kind == "pruned":
+            places = [(at(trial), chart.y.low) for trial in trials if trial.kind == kind]
         if len(trials) > _MOST_MARKS and places:
             chart.dots(places, colour)
             legend[label] = partial(mark, kind="o", colour=colour, size=4)

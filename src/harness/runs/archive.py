@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.base.checks import first_error
 from harness.base.errors import HarnessError
 from harness.base.texts import plural
-from harness.runs.items import MOST_INLINE, FailedItem, Item, file_of, read_items, write_items
+from harness.runs.items import MOST_INLINE, FailedItem, Item, Items, file_of, read_items, write_items
 from harness.scoring import (
     Counted,
     Interval,
@@ -100,7 +100,7 @@ class TaskRun:
 
     data: TaskData
     noun: str
-    items: tuple[Item, ...] = ()
+    items: Items = ()
     failed: tuple[FailedItem, ...] = ()
     cards: Mapping[str, Counted] = field(default_factory=dict)
     intervals: Mapping[str, Interval] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class BenchmarkRun:
         return " ".join(task.headline for task in self.tasks.values() if task.headline)
 
     @property
-    def photos(self) -> tuple[Item, ...]:
+    def photos(self) -> Sequence[Item]:
         """The photos that were evaluated."""
         return self.tasks[PHOTOS].items if PHOTOS in self.tasks else ()
 
@@ -224,10 +224,10 @@ class BenchmarkRun:
         return f"{' and '.join(counts)} could not be evaluated" if counts else ""
 
     @property
-    def has_nothing_to_score(self) -> bool:
-        """Whether it has scorecards, and no rate of theirs has anything to count: nothing is labelled."""
+    def is_unlabelled(self) -> bool:
+        """Whether it is of photos, and no rate of any scorecard has anything to count: nothing is labelled."""
         rated = [section for task in self.tasks.values() for section in task.sections() if section.has_rates]
-        return bool(rated) and all(section.says_nothing for section in rated)
+        return bool(self.photos and rated) and all(section.says_nothing for section in rated)
 
     def without_scores(self) -> BenchmarkRun:
         """The same without all that was scored and predicted: what may be shown of a run whose scores are sealed."""
@@ -261,7 +261,8 @@ class BenchmarkRun:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; each scorecard with its rates, for whoever reads the file."""
-        data: dict[str, Any] = _adapter().dump_python(self, warnings=False)
+        whole = replace(self, tasks={name: replace(task, items=tuple(task.items)) for name, task in self.tasks.items()})
+        data: dict[str, Any] = _adapter().dump_python(whole, warnings=False)
         for name, task in self.tasks.items():
             for card, counted in task.cards.items():
                 rates = {
@@ -315,12 +316,14 @@ def _as_json(data: Mapping[str, Any]) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode()
 
 
-def read_run(path: Path, fetch: Callable[[str], Path] | None = None) -> BenchmarkRun:
-    """Read a `run.json`. `fetch` says where a file beside it is, which it has put there."""
+def read_run(path: Path, fetch: Callable[[str], Path] | None = None, predictions_alone: bool = False) -> BenchmarkRun:
+    """Read a `run.json`. `fetch` says where a file beside it is, which it has put there. With `predictions_alone` only
+    what was predicted for photos is read, without counts, scorecards and other tasks: in a fraction of the time."""
     try:
         data = json.loads(path.read_bytes())
         if not isinstance(data, dict):
             raise HarnessError(f"{path}: expected an object with the fields of a run")
+        data = _predictions_of(data) if predictions_alone and "tasks" in data else data
         run = BenchmarkRun.from_dict(data)
     except OSError as error:
         raise HarnessError(f"{path}: cannot be read: {error.strerror}") from error
@@ -330,5 +333,16 @@ def read_run(path: Path, fetch: Callable[[str], Path] | None = None) -> Benchmar
         raise HarnessError(f"{path}: not JSON: {error}") from error
     elsewhere = {name: file for name, task in data.get("tasks", {}).items() if (file := task.get(_ITEMS_IN))}
     find = fetch or (lambda name: path.parent / name)
-    tasks = {name: replace(run.tasks[name], items=read_items(find(file))) for name, file in elsewhere.items()}
+    items = {name: read_items(find(file), counts=not predictions_alone) for name, file in elsewhere.items()}
+    tasks = {name: replace(run.tasks[name], items=own) for name, own in items.items()}
     return replace(run, tasks={**run.tasks, **tasks})
+
+
+def _predictions_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a `run.json` that tell what was predicted for photos."""
+    if (photos := data["tasks"].get(PHOTOS)) is None:
+        return {**data, "tasks": {}}
+    told = {name: photos[name] for name in ("data", "noun", "absent", "traced", _ITEMS_IN) if name in photos}
+    kept = ("id", "name", "group", "photo")
+    items = [{name: item[name] for name in kept if name in item} for item in photos.get("items", ())]
+    return {**data, "tasks": {PHOTOS: {**told, "items": items}}}

@@ -6,13 +6,14 @@ applies the rules to two runs.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
+
+from harness.base.texts import nearest
 
 if TYPE_CHECKING:
     from harness.runs.archive import BenchmarkRun
@@ -104,7 +105,11 @@ class Gate:
 
     def judges(self, section: str, declared: Iterable[Declaration]) -> bool:
         """Whether a metric of a section, such as `runtime/`, has a part in the verdict."""
-        return any(name.startswith(section) and not rule.informational for name, rule in self._rules(declared).items())
+        return any(name.startswith(section) for name in self.judged(declared))
+
+    def judged(self, declared: Iterable[Declaration]) -> dict[str, Rule]:
+        """The rules that have a part in the verdict, for a run with these scorecards."""
+        return {name: rule for name, rule in self._rules(declared).items() if not rule.informational}
 
     def _rules(self, declared: Iterable[Declaration]) -> dict[str, Rule]:
         rules = declared_rules(declared) if self.declared else {}
@@ -120,8 +125,8 @@ class Gate:
         for section, changes in self.metrics.items():
             for name in changes:
                 if section not in _OPEN_SECTIONS and f"{section}/{name}" not in known:
-                    near = difflib.get_close_matches(f"{section}/{name}", known, n=1)
-                    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+                    near = nearest(f"{section}/{name}", known)
+                    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}"
                     return f"gate.metrics.{section}.{name}: the run has no such metric; {hint}"
         return None
 

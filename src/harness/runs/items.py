@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import GetPydanticSchema, TypeAdapter, ValidationError
 
 from harness.base.errors import HarnessError
+from harness.base.packed import blocks, packed
+from harness.base.texts import counted
 from harness.scoring import MissedNumber
 from harness.scoring.cards import Count
 from harness.types import PhotoPrediction
@@ -30,7 +33,7 @@ _WHO, _PHOTO = ("id", "name", "group"), ("status", "expected", "read", "seconds"
 Counts = Mapping[str, Mapping[str, Count]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PhotoDetail:
     """What a photo has beyond its counts: what was expected, read and predicted, and why numbers were missed. Without
     `seconds` they were not measured, because the cache has answered."""
@@ -43,7 +46,7 @@ class PhotoDetail:
     missed: tuple[MissedNumber, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One thing that was evaluated, a photo or a table or a sample, and what each scorecard counted on it. Items of
     one `group` belong together; an item without one is its own."""
@@ -53,6 +56,27 @@ class Item:
     counts: Counts = field(default_factory=dict)
     group: str = ""
     photo: PhotoDetail | None = None
+
+
+#: The items of a task; very many are packed. In a file they are a list.
+Items = Annotated[Sequence[Item], GetPydanticSchema(lambda _, handler: handler.generate_schema(tuple[Item, ...]))]
+
+
+def found_words(predictions: Iterable[PhotoPrediction]) -> str:
+    """How much was found in photos, without a word about what is right."""
+    photos = bibs = read = faces = links = 0
+    for found in predictions:
+        photos, bibs, faces, links = (
+            photos + 1,
+            bibs + len(found.bibs),
+            faces + len(found.faces),
+            links + len(found.links),
+        )
+        read += sum(bib.number is not None for bib in found.bibs)
+    return (
+        f"Found in {counted(photos, 'photo')}: {counted(bibs, 'bib')}, {read:,} of them with a number, "
+        f"{counted(faces, 'face')} and {counted(links, 'link')} between the two."
+    )
 
 
 @dataclass(frozen=True)
@@ -65,9 +89,14 @@ class FailedItem:
 
 
 def item_rows(items: Mapping[str, Sequence[Mapping[str, Count]]], count: int) -> Iterator[Counts]:
-    """From each scorecard's counts item by item to each item's counts by scorecard, those without any left out."""
+    """From each scorecard's counts item by item to each item's counts by scorecard, those without any left out. Items
+    whose scorecards share their counts share the whole, too."""
+    known: dict[tuple[int, ...], Counts] = {}
     for row in range(count):
-        yield {name: counts[row] for name, counts in items.items() if counts[row]}
+        own = tuple(id(counts[row]) for counts in items.values())  # `items` keeps all of them alive
+        if own not in known:
+            known[own] = {name: counts[row] for name, counts in items.items() if counts[row]}
+        yield known[own]
 
 
 def file_of(task: str) -> str:
@@ -82,19 +111,28 @@ def write_items(path: Path, items: Sequence[Item]) -> None:
 
     kinds = {**_own_kinds(), **_count_kinds(items)}
     with pq.ParquetWriter(path, pa.schema(kinds), compression="zstd") as writer:
-        for first in range(0, len(items), TOGETHER):
-            some = items[first : first + TOGETHER]
+        for some in _together(items):
             columns = {**_own(some), **_counts(some, kinds)}
             writer.write_table(pa.table({name: pa.array(columns[name], kind) for name, kind in kinds.items()}))
 
 
-def read_items(path: Path) -> tuple[Item, ...]:
-    """Read what `write_items` wrote. Raises a HarnessError that names the file."""
+def _together(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """The items, some at a time."""
+    rest = iter(items)
+    while some := list(islice(rest, TOGETHER)):
+        yield some
+
+
+def read_items(path: Path, counts: bool = True) -> Sequence[Item]:
+    """Read what `write_items` wrote, or only what has no `counts`. Raises a HarnessError that names the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return tuple(_items(pq.read_table(path).to_pydict()))
+        columns = None if counts else [*_WHO, *_PHOTO]
+        with pq.ParquetFile(path) as file:
+            batches = file.iter_batches(TOGETHER, columns=columns)
+            return packed(item for batch in batches for item in _items(batch.to_pydict()))
     except (OSError, pa.ArrowException, KeyError, ValidationError) as error:
         raise HarnessError(f"{path}: not the items of a run: {str(error).splitlines()[0]}") from error
 
@@ -112,11 +150,17 @@ def _count_kinds(items: Sequence[Item]) -> dict[str, Any]:
     import pyarrow as pa
 
     fractional: dict[str, bool] = {}
-    for item in items:
-        for card, counts in item.counts.items():
-            for name, count in counts.items():
-                key = f"{card}.{name}"
-                fractional[key] = fractional.get(key, False) or isinstance(count, float)
+    known: set[int] = set()
+    for some in blocks(items):
+        known.clear()  # items of a block share their counts, and are there all at once
+        for item in some:
+            if id(item.counts) in known:
+                continue
+            known.add(id(item.counts))
+            for card, counts in item.counts.items():
+                for name, count in counts.items():
+                    key = f"{card}.{name}"
+                    fractional[key] = fractional.get(key, False) or isinstance(count, float)
     return {name: pa.float64() if floats else pa.int64() for name, floats in fractional.items()}
 
 

@@ -203,6 +203,8 @@ class Plan:
     config_yaml: str
     #: The config files that replace others of the same name, each with a digest of its content.
     shadowed: tuple[str, ...] = field(default=(), kw_only=True)
+    #: A digest of the secrets that `params` and `config_yaml` hide; "" where there are none.
+    secrets: str = field(default="", kw_only=True)
     title: str = field(default="", kw_only=True)
     study: str | None = field(default=None, kw_only=True)
     worker: str = field(default="", kw_only=True)

@@ -65,6 +65,7 @@ def run_key(plan: Plan, code: Code) -> str:
         code.digest,
         *(["light"] if plan.light else []),
         *plan.shadowed,
+        *([plan.secrets] if plan.secrets else []),
     )
 
 

@@ -57,12 +57,13 @@ def rate_items(run: BenchmarkRun, metric: str) -> RateItems | None:
                     continue
                 if card.denominator(rate) <= 0:
                     return None
-                order = sorted(range(len(task.items)), key=lambda row: task.items[row].id)
+                items = [(item.id, item.group) for item in task.items]
+                order = sorted(range(len(items)), key=lambda row: items[row][0])
                 above, below = task.tally(name).sides()[metric]
                 meta = run.metadata
                 return RateItems(
-                    items=tuple(task.items[row].id for row in order),
-                    groups=tuple(task.items[row].group for row in order),
+                    items=tuple(items[row][0] for row in order),
+                    groups=tuple(items[row][1] for row in order),
                     sides=(above[order], below[order]),
                     better=rate.better,
                     rules=(task.data.digest, meta.scorer_version, tuple(sorted(meta.thresholds.items()))),

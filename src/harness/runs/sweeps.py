@@ -65,9 +65,13 @@ class SweepJob:
 
 
 def varied(jobs: Sequence[SweepJob]) -> list[str]:
-    """The parameters that are not the same in all jobs."""
-    keys = sorted({key for job in jobs for key in job.params})
-    return [key for key in keys if len({job.params.get(key) for job in jobs}) > 1]
+    """The parameters that are not the same in all jobs that have any: one that was killed may have none."""
+    given = [job.params for job in jobs if job.params]
+    return [
+        key
+        for key in sorted({key for params in given for key in params})
+        if len({params.get(key) for params in given}) > 1
+    ]
 
 
 def headlines(jobs: Sequence[Measured]) -> dict[str, str]:

@@ -82,8 +82,14 @@ def _in_short(judgement: Judgement) -> str:
 
 
 def notes(judgement: Judgement) -> list[str]:
-    """What the table does not say: why a metric was called so, and what could not be seen."""
-    return [f"{item.metric}: {item.note}" for item in judgement.metrics if item.note] + unseen(judgement)
+    """What the table does not say: why a metric was called so, and what could not be seen. Metrics of which the same is
+    said share a line, as in `number/f1, bib/f1: a loss of 0.0500 cannot be excluded`."""
+    said = [(item.metric, item.note) for item in judgement.metrics if item.note]
+    said += [(item.metric, _unseen(item)) for item in judgement.open]
+    metrics: dict[str, list[str]] = {}
+    for metric, words in said:
+        metrics.setdefault(words, []).append(metric)
+    return [f"{', '.join(names)}: {words}" for words, names in metrics.items()]
 
 
 def unseen(judgement: Judgement) -> list[str]:

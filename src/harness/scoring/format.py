@@ -96,9 +96,17 @@ def text_sections(sections: Iterable[ShownSection]) -> str:
 
 
 def _text_section(section: ShownSection) -> str:
+    """Rates that lack the same are named in one line, without a row for each."""
+    lacking: dict[str, list[str]] = {}
+    for row in section.rows:
+        if row.metric and row.value == NO_VALUE:
+            lacking.setdefault(row.basis, []).append(row.label)
+    told = {basis: labels for basis, labels in lacking.items() if len(labels) > 1}
+    rows = [row for row in section.rows if not (row.metric and row.value == NO_VALUE and row.basis in told)]
+    width = max((len(row.label) for row in rows), default=0)
     lines = [f"{section.title}  ({section.note})" if section.note else section.title]
-    width = max(len(row.label) for row in section.rows)
-    lines += [text_row(row.label, row.value, row.interval, row.basis, width) for row in section.rows]
+    lines += [text_row(row.label, row.value, row.interval, row.basis, width) for row in rows]
+    lines += [f"  {basis} for: {', '.join(labels)}" for basis, labels in told.items()]
     return "\n".join(lines)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from harness.scoring.boxes import Bools, Floats
 from harness.scoring.cards import ItemCounts, Sides, Tally, by_items
+from harness.scoring.flips import DRAWS, furthest_by_chance
 from harness.scoring.uncertainty import (
     FEWEST_GROUPS,
     LEVEL,
@@ -43,17 +44,10 @@ JUDGE_VERSION = 3
 ALPHA = 0.05
 #: How often a loss that could have been seen is seen.
 POWER = 0.8
-#: Up to so many groups every way to flip their signs is tried; beyond, at least so many are drawn.
-EXACT_GROUPS = 14
-DRAWS = 10_000
 #: Below so many groups the smallest loss that could have been seen is a rough figure.
 ROUGH_GROUPS = 20
-#: A move below this is rounding; sums of the same moves in another order differ by less than the other.
-_NO_MOVE, _TIE = 1e-12, 1e-9
-#: Groups whose signs are drawn together: one for each bit of a byte.
-_BLOCK = 8
-#: So many rates are flipped at a time: 40 MB for 10,000 draws.
-_RATES = 1024
+#: A move below this is rounding; of a number that is no ratio of sums, per target.
+_NO_MOVE, _NO_STRAY = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +195,7 @@ def paired_left_out(
     strayed = np.array([candidate.without[part] - baseline.without[part] for part in sorted(baseline.without)])
     n = (baseline.n + candidate.n) / 2
     moves = n / parts * (parts * (after - before) - (parts - 1) * strayed)
-    moves[np.abs(moves) < _TIE * n] = 0.0
+    moves[np.abs(moves) < _NO_STRAY * n] = 0.0
     return PairedRate(before, after, moves, 1 / n, items, parts)
 
 
@@ -252,75 +246,6 @@ def flip_chances(
         measured = moves[:, place].sum()
         chances[name] = reached.share(-measured), reached.share(measured)
     return chances
-
-
-@dataclass(frozen=True)
-class Furthest:
-    """How far the rate that moves most gets, in units of its own scatter, by flipped signs of the groups, ascending;
-    `exact` where every way to flip them was tried."""
-
-    ways: Floats
-    exact: bool
-
-    def share(self, measured: float) -> float:
-        """How many ways get as far as was measured. Among drawn ways what was measured counts as one more."""
-        hits = len(self.ways) - int(np.searchsorted(self.ways, measured - _TIE))
-        return hits / len(self.ways) if self.exact else (hits + 1) / (len(self.ways) + 1)
-
-    def critical(self, level: float) -> float:
-        """What is exceeded in at most this share of the ways, counted likewise."""
-        beyond = math.floor(level * len(self.ways)) if self.exact else math.floor(level * (len(self.ways) + 1)) - 1
-        return float(self.ways[-1 - beyond])
-
-
-def furthest_by_chance(moves: Floats, seed: int = 0, draws: int = DRAWS) -> Furthest:
-    """Flip the signs of the groups; `moves` has one row a group and one column a rate, each column of length 1."""
-    moves = moves[moves.any(axis=1)]
-    exact = len(moves) <= EXACT_GROUPS
-    turned, most, least = _turned(moves), [], []
-    # Many rates are taken some at a time: their ways together would not fit into memory.
-    for first in range(0, turned.shape[1], _RATES):
-        ways = _flipped(turned[:, first : first + _RATES], exact, seed, draws)
-        most.append(ways.max(axis=1))
-        least.append(ways.min(axis=1))
-    # For each way to flip the signs its opposite counts as well: chance then does as much up as down.
-    return Furthest(np.sort(np.concatenate([np.max(most, axis=0), -np.min(least, axis=0)])), exact)
-
-
-def _turned(moves: Floats) -> Floats:
-    """The groups in an order, and turned a way, that depends on their moves alone: which run is the baseline, how
-    groups are called and in which order items come then changes no drawn chance."""
-    first = np.take_along_axis(moves, (moves != 0).argmax(axis=1)[:, None], axis=1)
-    turned = moves * np.sign(first)
-    return np.asarray(turned[np.lexsort(turned.T)])
-
-
-def _flipped(turned: Floats, exact: bool, seed: int, draws: int) -> Floats:
-    """How far each rate gets: one row for each way to flip the signs of the groups, or for half of them, of which the
-    others are the opposite."""
-    if exact:
-        half = _all_ways(len(turned))[: 2 ** (len(turned) - 1)]
-        every: Floats = np.einsum("ij,jk->ik", half, turned)
-        return every
-    reached = np.zeros((math.ceil(draws / 2), turned.shape[1]))
-    for block, start in enumerate(range(0, len(turned), _BLOCK)):
-        part = turned[start : start + _BLOCK]
-        # All sums that the groups of a block can come to; a random byte chooses one of them for each draw.
-        sums = np.einsum("ij,jk->ik", _all_ways(_BLOCK)[:, : len(part)], part)
-        reached += sums[_random_bytes(seed, block, len(reached))]
-    return reached
-
-
-@lru_cache
-def _all_ways(groups: int) -> Floats:
-    """Every way to give signs to so many groups, one row each; in the first half the last one is a minus."""
-    signs = (np.arange(2**groups)[:, None] >> np.arange(groups) & 1) * 2 - 1
-    return signs.astype(np.float64)
-
-
-@lru_cache(maxsize=256)
-def _random_bytes(seed: int, block: int, draws: int) -> NDArray[np.uint8]:
-    return np.random.default_rng([seed, block]).integers(256, size=draws, dtype=np.uint8)
 
 
 def paired_difference(

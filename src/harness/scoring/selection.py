@@ -27,7 +27,8 @@ import numpy as np
 
 from harness.scoring.boxes import Floats
 from harness.scoring.cards import Sides
-from harness.scoring.pairing import Furthest, furthest_by_chance, group_moves
+from harness.scoring.flips import Furthest, furthest_by_chance
+from harness.scoring.pairing import group_moves
 from harness.scoring.uncertainty import group_numbers, group_sums
 
 #: How often one of the trials may be called better by chance: what is shown, and what is worth a second look.

@@ -124,11 +124,15 @@ def mask(bitmap: Bools, left: int = 0, top: int = 0) -> Drawing:
     >>> mask(np.array([[1, 1], [1, 0]], dtype=bool), left=5).box
     (5.0, 0.0, 2.0, 2.0)
     """
-    steps = np.diff(np.pad(bitmap.astype(np.int8), ((0, 0), (1, 1))), axis=1)
-    (rows, starts), (_, stops) = np.nonzero(steps == 1), np.nonzero(steps == -1)
-    if not len(rows):
+    with_pixels, columns = np.flatnonzero(bitmap.any(axis=1)), np.flatnonzero(bitmap.any(axis=0))
+    if not len(with_pixels):
         raise ValueError("a mask without a pixel")
     _checked([(left, top)])
+    # COCO's masks are as large as their image, however small the object is.
+    drawn = bitmap[with_pixels[0] : with_pixels[-1] + 1, columns[0] : columns[-1] + 1]
+    left, top = left + int(columns[0]), top + int(with_pixels[0])
+    steps = np.diff(np.pad(drawn.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+    (rows, starts), (_, stops) = np.nonzero(steps == 1), np.nonzero(steps == -1)
     runs = shapely.box(starts + left, rows + top, stops + left, rows + top + 1)
     return Drawing("mask", shapely.union_all(runs))
 

@@ -236,10 +236,14 @@ class Standardizing:
     The first candidate to reproduce a record is taken to be the one for the file. That is right as long as no other
     reproduces a record that it does not: then none can reproduce more in all, and those that are preferred to it have
     missed one that it has. Otherwise InDoubtError is raised, and `choose` has to count.
+
+    `may_drop` is for the tolerance: what was asked for, and not what `choose` has found out. Else a record without a
+    size would come out otherwise where the records beside it disagree.
     """
 
-    def __init__(self, asked: Standardizer) -> None:
+    def __init__(self, asked: Standardizer, may_drop: Drops | None = None) -> None:
         self.asked = asked
+        self._may_drop = may_drop or asked.drops
         self.records = self.reproduced = 0
         self._candidates = asked.candidates()
         self._used = self._candidates[0] if len(self._candidates) == 1 else None
@@ -254,7 +258,7 @@ class Standardizing:
     def own_objects(self, pred: Sequence[Prediction], raws: Sequence[RawObject], size: Size) -> Own:
         """The raw object of each prediction of the next record."""
         if not pred or not has_pixel_size(size):
-            return fit(pred, raws, size, self.asked.drops)
+            return fit(pred, raws, size, self._may_drop)
         self.records += 1
         own = self._own_objects(pred, raws, size)
         self.reproduced += own is not None
@@ -262,7 +266,7 @@ class Standardizing:
 
     def _own_objects(self, pred: Sequence[Prediction], raws: Sequence[RawObject], size: Size) -> Own:
         if not self._candidates:
-            return fit(pred, raws, size, self.asked.drops)
+            return fit(pred, raws, size, self._may_drop)
         if self._used is not None and (own := reproduce(pred, raws, size, self._used)) is not None:
             return own
         for each in self._candidates if len(self._candidates) > 1 else ():

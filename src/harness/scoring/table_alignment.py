@@ -39,6 +39,8 @@ SKIP_GT, SKIP_EXT = -1, -2
 #: What the GT lines up to the i-th, `a` of them joined, have in common with all runs of `b` extracted lines; minus
 #: infinity where it is too little.
 Agreement: TypeAlias = Callable[[int, int, int], Floats]
+#: GT lines and the extracted lines that stand for them.
+Joined: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class AlignedBy(StrEnum):
@@ -109,6 +111,17 @@ class Alignment:
         missing = [gt_lines[i] for i in leftover([block.gt for block in blocks], len(gt_lines))]
         extra = [ext_lines[i] for i in leftover([block.ext for block in blocks], len(ext_lines))]
         return cls(tuple(matched), tuple(splits), tuple(merges), tuple(missing), tuple(extra))
+
+    @property
+    def whole(self) -> list[Joined]:
+        """Lines that are one in both tables."""
+        return [((match.gt_index,), (match.ext_index,)) for match in self.matched]
+
+    @property
+    def cut(self) -> list[Joined]:
+        """Lines that were cut, and lines that ran together."""
+        splits: list[Joined] = [((split.gt_index,), split.ext_indices) for split in self.splits]
+        return [*splits, *((merge.gt_indices, (merge.ext_index,)) for merge in self.merges)]
 
 
 def leftover(used: Sequence[range], count: int) -> list[int]:

@@ -20,9 +20,9 @@ these in their place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -73,16 +73,20 @@ class Reading:
 
     @classmethod
     def of(cls, gt: Grid, ext: Grid, columns: Alignment, rows: Alignment, header: tuple[int, ...]) -> Reading:
-        """Compare all cells with text in a matched row (or the header) and a matched column, in reading order."""
-        lines = [(HEADER_ROW, gt.headers, join_lines([ext.line(row) for row in header]))] if header else []
-        lines += [(match.gt_index, gt.line(match.gt_index), ext.line(match.ext_index)) for match in rows.matched]
+        """Compare all cells with text that have one place in both tables, in reading order."""
+        joined = join_lines([ext.line(row) for row in header]) if header else ()
+        lines = [_Lines((HEADER_ROW,), (gt.headers,), (joined,))] if header else []
+        lines += [_Lines.of(gt, ext, (match.gt_index,), (match.ext_index,)) for match in rows.matched]
         broken = len(header) > 1
         compared = [
-            _compared(number, match, expected, actual, broken and number == HEADER_ROW)
-            for number, expected, actual in lines
+            _compared(number, match.gt_index, expected[match.gt_index], actual[match.ext_index], broken)
+            for (number,), (expected,), (actual,) in lines
             for match in columns.matched
             if expected[match.gt_index] or actual[match.ext_index]
         ]
+        uncut = [_compared(*cell, broken) for cell in _uncut(gt, ext, lines, columns, rows)]
+        if uncut:
+            compared = sorted([*compared, *uncut], key=lambda cell: (cell.row, cell.column))
         return cls(columns, rows, header, tuple(compared))
 
     @property
@@ -188,8 +192,42 @@ def _presence(lines: Sequence[set[str]], numbers: dict[str, int]) -> csr_array:
     return csr_array((np.ones(len(columns)), columns, ends), shape=(len(lines), len(numbers)))
 
 
-def _compared(number: int, match: Match, expected: Sequence[str], actual: Sequence[str], broken: bool) -> CellDiff:
+class _Lines(NamedTuple):
+    """Rows that belong together: their numbers in the GT, their cells there, and the cells of the extracted ones."""
+
+    numbers: tuple[int, ...]
+    expected: tuple[Sequence[str], ...]
+    actual: tuple[Sequence[str], ...]
+
+    @classmethod
+    def of(cls, gt: Grid, ext: Grid, gt_rows: tuple[int, ...], ext_rows: tuple[int, ...]) -> _Lines:
+        return cls(gt_rows, tuple(map(gt.line, gt_rows)), tuple(map(ext.line, ext_rows)))
+
+
+def _uncut(
+    gt: Grid, ext: Grid, whole: Sequence[_Lines], columns: Alignment, rows: Alignment
+) -> Iterator[tuple[int, int, str, str]]:
+    """The cells of rows and columns that were cut or ran together, where they themselves did not.
+
+    These have one text on either side at the most: the numbers beside a label whose lines became rows, for example.
+    """
+    cut = [_Lines.of(gt, ext, *block) for block in rows.cut]
+    for lines, blocks in ((whole, columns.cut), (cut, columns.whole + columns.cut)):
+        for numbers, expected, actual in lines:
+            for gt_columns, ext_columns in blocks:
+                wanted = [
+                    (number, column, line[column])
+                    for number, line in zip(numbers, expected, strict=True)
+                    for column in gt_columns
+                    if line[column]
+                ]
+                found = [line[column] for line in actual for column in ext_columns if line[column]]
+                if len(wanted) <= 1 and len(found) <= 1 and (wanted or found):
+                    number, column, text = wanted[0] if wanted else (numbers[0], gt_columns[0], "")
+                    yield number, column, text, found[0] if found else ""
+
+
+def _compared(row: int, column: int, wanted: str, found: str, broken: bool) -> CellDiff:
     """One cell; where a header was broken over lines, nobody knows whether there was a space."""
-    wanted, found = expected[match.gt_index], actual[match.ext_index]
-    same = broken and squeeze(wanted) == squeeze(found)
-    return CellDiff(number, match.gt_index, wanted, wanted if same else found)
+    same = broken and row == HEADER_ROW and squeeze(wanted) == squeeze(found)
+    return CellDiff(row, column, wanted, wanted if same else found)

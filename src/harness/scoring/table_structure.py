@@ -2,7 +2,8 @@
 
 Which lines are the header, and which columns and rows are which, is settled as in `table_readings`. A cell is
 comparable where a matched row (or the header) meets a matched column and either table has text there; it is correct if
-the normalised texts are equal. Cells of split and merged rows and columns are not comparable: they cost coverage, not
+the normalised texts are equal. In rows and columns that were cut or ran together, a cell is comparable where it was
+not itself cut, nor ran into another: where there is at most one text on either side. The others cost coverage, not
 accuracy. A header that is broken over several lines is joined and compared.
 
 `cell_accuracy_pct` is correct over comparable cells, `structural_coverage_pct` comparable GT cells over all GT cells;

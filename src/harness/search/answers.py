@@ -24,7 +24,7 @@ from harness.search.lane import ensure_lane
 from harness.search.views import View
 
 #: How long a call waits for its job before it answers that it is under way.
-WAIT_SECONDS = 0.8
+WAIT_SECONDS = 0.5
 _POLL_SECONDS = 0.03
 _SECONDS_BETWEEN_LOOKS = 0.3
 

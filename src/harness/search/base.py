@@ -13,6 +13,7 @@ from harness.search.experiment import Experiment
 from harness.search.ledger import Ledger
 from harness.search.loop import Outcome, outcome_of
 from harness.search.searchable import base_point, preset_points, study_digests, trial_spec
+from harness.search.trials import breaches
 from harness.spec import RunSpec
 from harness.tracking.store import OpenStore
 
@@ -23,7 +24,8 @@ _BASE = "base"
 @dataclass(frozen=True)
 class Base:
     """The base's run, its values of the objectives, and the photos that it was made on. `code` and `config` are digests
-    of what every trial is made of; studies of an older harness have none."""
+    of what every trial is made of, and `broken` are the constraints that the base itself breaks; studies of an older
+    harness have none of them."""
 
     run_id: str
     values: tuple[float, ...]
@@ -32,6 +34,7 @@ class Base:
     photos: int
     code: str = ""
     config: str = ""
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,9 @@ def _evaluate_base(ledger: Ledger, spec: RunSpec) -> Base:
             outcome = outcome_of(ledger.experiment, result.run_id, result.run)
             data = f"{references.name} ({references.split})"
             digests = study_digests(ledger.experiment)
-            known = Base(result.run_id, outcome.values, data, references.digest, len(result.run.photos), *digests)
+            broken = tuple(breaches(ledger.experiment, outcome.metrics, outcome.bounds))
+            photos = len(result.run.photos)
+            known = Base(result.run_id, outcome.values, data, references.digest, photos, *digests, broken)
             with ledger.place.exclusive():
                 _tell_first(ledger, outcome)
                 ledger.note("base", asdict(known))
@@ -109,7 +114,7 @@ def _changed(experiment: Experiment, base: Base, data_digest: str) -> str:
 def read_base(ledger: Ledger) -> Base | None:
     """The base, where it was evaluated."""
     noted = ledger.noted("base")
-    return Base(**{**noted, "values": tuple(noted["values"])}) if noted else None
+    return Base(**{**noted, **{name: tuple(noted.get(name, ())) for name in ("values", "broken")}}) if noted else None
 
 
 def known_base(ledger: Ledger) -> Base:

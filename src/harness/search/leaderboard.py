@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import optuna
 
@@ -41,12 +41,13 @@ def leaderboard(ledger: Ledger, limit: int = SHOWN) -> LeaderboardView:
         photos=base.photos,
         base_run=base.run_id,
         base=LeaderboardView.base_values(experiment, base),
+        base_broken=list(base.broken),
         best=TrialView.of(experiment, best) if best else None,
         gain=gain,
         selection=stand.found.get(best.number) if best and stand else None,
         standing=stand.words(best.number) if best and stand else "",
         worth_proposing=bool(best and gain and stand and gain.gain > 0 and stand.proposable(best.number)),
-        summary=_summary(best, gain, trials),
+        summary=_summary(best, gain, trials, base.broken),
         trials=[TrialView.of(experiment, trial) for trial in order[:limit]],
         pareto=[TrialView.of(experiment, trial) for trial in front],
         infeasible=[TrialView.of(experiment, trial) for trial in infeasible(experiment, trials)[:_MOST_INFEASIBLE]],
@@ -87,10 +88,17 @@ def _aim(position: int, sign: int) -> Callable[[optuna.trial.FrozenTrial], float
     return lambda trial: sign * trial.values[position]
 
 
-def _summary(best: TrialRecord | None, gain: Gain | None, trials: Iterable[TrialRecord]) -> str:
+def _summary(
+    best: TrialRecord | None, gain: Gain | None, trials: Iterable[TrialRecord], base_broken: Sequence[str]
+) -> str:
     tried = sum(trial.counts for trial in trials)
     if best is None or gain is None:
         return f"none of {tried} trials is complete and keeps to the constraints"
+    if gain.gain <= 0 and base_broken:
+        return (
+            f"trial {best.number} is the best that keeps to the constraints: {gain.metric} {gain.trial:.4f}; "
+            f"the base, {gain.base:.4f}, does not"
+        )
     if gain.gain <= 0:
         return f"none of {tried} trials beats the base: {gain.metric} {gain.base:.4f}, at best {gain.trial:.4f}"
     interval = "" if gain.low is None else f", 95 % interval {gain.low:+.4f} to {gain.high:+.4f}"
@@ -113,6 +121,7 @@ def text(view: LeaderboardView) -> str:
     parts = [
         f"Study {view.study}: {view.photos} photos of {view.data}",
         _table(view, metrics),
+        *([f"The base breaks a constraint: {'; '.join(view.base_broken)}."] if view.base_broken else []),
         f"Best: {view.summary}." + (f"\n{_selection(view)}" if view.standing else ""),
         f"Cold re-run of the best: {view.cold_rerun}.",
     ]

@@ -24,7 +24,7 @@ from typing import Any
 import optuna
 from optuna.trial import Trial, TrialState
 
-from harness.base.errors import BudgetError, ConflictError, HarnessError, NotBegunError
+from harness.base.errors import ConflictError, HarnessError, NotBegunError
 from harness.search.experiment import Budget, Experiment
 from harness.search.index import TrialIndex
 from harness.search.samplers import fixed_sampler, make_sampler
@@ -347,11 +347,3 @@ class Ledger:
     def _handle(self, record: TrialRecord) -> Trial:
         self.study.sampler = fixed_sampler({})  # a trial consults its sampler on being made, whatever it is for
         return Trial(self.study, record.key)
-
-
-def claim_or_refuse(ledger: Ledger, worker: str, point: Mapping[str, Value] | None = None, **notes: str) -> TrialRecord:
-    """A trial for somebody who asks for one; raises BudgetError where there is none to have."""
-    trial = ledger.claim(worker, point, **notes)
-    if trial is None:
-        raise BudgetError(f"study {ledger.experiment.study}: {ledger.closed()}")
-    return trial

@@ -12,14 +12,15 @@ import yaml
 from harness.base.conf import find_choice
 from harness.base.disk import write_atomically
 from harness.base.errors import ConfigError, ConflictError
+from harness.config import value_at
 from harness.search.base import known_base
 from harness.search.holdout import PROPOSED as NOTE
 from harness.search.holdout import peeks_of
 from harness.search.ledger import Ledger
-from harness.search.searchable import GROUPS, trial_choices
+from harness.search.searchable import GROUPS, trial_choices, trial_config
 from harness.search.selecting import standings
 from harness.search.space import Value
-from harness.search.trials import TrialRecord
+from harness.search.trials import TrialRecord, broken
 
 FILE = "proposed_preset.yaml"
 
@@ -64,8 +65,9 @@ def preset_yaml(ledger: Ledger, trial: TrialRecord) -> str:
     content = _preset_content(backends)
     chosen = list(content.pop("defaults", []))
     given = dict(item.split("=", 1) for item in experiment.base if item.split(".")[0].split("=")[0] in GROUPS)
-    parsed: dict[str, Value] = {key: yaml.safe_load(value) for key, value in given.items()}
-    for key, value in {**parsed, **trial.point}.items():
+    composed = trial_config(experiment, {})  # which has read the values: YAML takes 1e-3 for a text, and off for false
+    read = {key: value_at(composed, key) if "." in key else choice for key, choice in given.items()}
+    for key, value in {**read, **trial.point}.items():
         if key == "preset":
             continue
         if "." in key:
@@ -102,10 +104,12 @@ def _header(ledger: Ledger, trial: TrialRecord) -> str:
     experiment, base = ledger.experiment, known_base(ledger)
     values = _told(experiment.objectives, trial.values)
     run = f", MLflow run {trial.run_id}" if trial.run_id else ""
+    breaks = [f"It breaks a constraint: {'; '.join(found)}."] if (found := broken(experiment, trial)) else []
     lines = [
         f"Proposed by the search {experiment.study}: trial {trial.number}{run}.",
         f"{base.photos} photos of {base.data}: {values}; the base has {_told(experiment.objectives, base.values)}.",
         f"{_standing(ledger, trial)}.",
+        *breaks,
         _confirmed(ledger, trial),
         f"To use it, copy it to conf/preset/{experiment.study}.yaml:   python -m harness preset={experiment.study}",
     ]

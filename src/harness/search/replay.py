@@ -214,11 +214,11 @@ def rated_outcome(experiment: Experiment, cards: Mapping[str, ItemCounts], photo
     for card in cards.values():
         metrics |= card.total().metrics()
     sides = {metric: pair for card in cards.values() for metric, pair in card.sides().items()}
-    order = sorted(range(len(photos)), key=lambda row: photos[row].sha256)
+    names, groups = [photo.sha256 for photo in photos], [photo.photo.group for photo in photos]
+    order = sorted(range(len(names)), key=names.__getitem__)
     above, below = sides[experiment.metric]
     rated = listed((above[order], below[order])) if below.sum() > 0 else None
     certain = any(limit.certainty is not None for limit in experiment.constraints.values())
-    groups = [photo.photo.group for photo in photos]
     sure = {name: each for card in cards.values() for name, each in intervals(card, groups).items()} if certain else {}
     return make_outcome(experiment, "", metrics, sure, rated)
 

@@ -143,8 +143,9 @@ def trial_choices(experiment: Experiment, point: Mapping[str, Value]) -> dict[st
 
 
 def trial_spec(experiment: Experiment, point: Mapping[str, Value], changes: Mapping[str, Any] | None = None) -> RunSpec:
-    """The run of a point. `changes` are further keys of the config, such as `cache.enabled`."""
-    timing = {"timing": "on"} if experiment.is_timed else {}
+    """The run of a point. `changes` are further keys of the config, such as `cache.enabled`. Where seconds are asked
+    for, no earlier run is taken for it: its seconds may be those of another hour, and were measured in another way."""
+    timing = {"timing": "on", "force": True} if experiment.is_timed else {}
     return build(vary(trial_config(experiment, point), timing | dict(changes or {})), overrides(point))
 
 

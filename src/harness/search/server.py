@@ -233,8 +233,8 @@ async def propose_preset(
     key: Key = "",
 ) -> Answer:
     """Write a trial as a preset file into the study's folder, for a person to confirm on the holdout and to adopt. One
-    that does not beat the base, or is neither shown to be better nor a candidate, is refused: that nothing was found is
-    a good answer, too."""
+    that does not beat the base, breaks a constraint, or is neither shown to be better nor a candidate, is refused: that
+    nothing was found is a good answer, too."""
     return await _job(context, study, "propose_preset", key, trial=trial)
 
 
@@ -262,9 +262,9 @@ async def judge(
     hypothesis: Hypothesis,
     key: Key = "",
 ) -> Answer:
-    """Judge a commit that changes code beside HEAD of the server's repository: KEEP, DISCARD or CANNOT TELL. It is run
-    in a sandbox that sees the photos of the search and no labels. All tries are counted: the more there are, the more
-    has to be shown. The study needs a `judge` section."""
+    """Judge a commit that changes code beside the base that the study names, or else HEAD of the server's repository:
+    KEEP, DISCARD or CANNOT TELL. It is run in a sandbox that sees the photos of the search and no labels. All tries are
+    counted: the more there are, the more has to be shown. The study needs a `judge` section."""
     await to_thread(_judged_by, study)
     return await _job(context, study, "judge", key, commit=commit, hypothesis=hypothesis)
 

@@ -37,6 +37,8 @@ def study_page(ledger: Ledger, view: LeaderboardView) -> StudyPage:
     """What the page of a study shows."""
     experiment, base, trials = ledger.experiment, known_base(ledger), ledger.trials()
     hypotheses = [trial for trial in trials if trial.hypothesis]
+    # The first of many that are no better than the base is no best trial to look at.
+    ahead = view.gain is not None and (view.gain.gain > 0 or bool(view.base_broken))
     stand = standings(ledger) if hypotheses else Standings({})
     return StudyPage(
         study=experiment.study,
@@ -45,14 +47,14 @@ def study_page(ledger: Ledger, view: LeaderboardView) -> StudyPage:
         metric=experiment.metric,
         sign=experiment.sign,
         base=base.values[0],
-        good=view.worth_proposing,
+        good=view.worth_proposing and view.selection is not None and view.selection.finding is Finding.SHOWN,
         verdict=_verdict(view),
         findings=list(_findings(view)),
-        trials=[_shown(trial) for trial in trials],
+        trials=[_shown(trial) for trial in trials if not trial.is_base],
         parameters=list(experiment.space),
         importances=view.importances,
-        best=view.best.trial if view.best else None,
-        changed=list(_changed(experiment, view)),
+        best=view.best.trial if view.best and ahead else None,
+        changed=list(_changed(experiment, view)) if ahead else [],
         learned=[_learned(experiment, base.values[0], stand, trial) for trial in hypotheses],
         learned_heads=_HEADS,
         broken=[
@@ -75,6 +77,8 @@ def _verdict(view: LeaderboardView) -> str:
 
 def _findings(view: LeaderboardView) -> Iterator[str]:
     """Best against base, with its bounds, in sentences."""
+    if view.base_broken:
+        yield f"The base breaks a constraint: {'; '.join(view.base_broken)}."
     yield f"{view.summary[0].upper()}{view.summary[1:]}."
     if view.standing:
         among = f" of {view.selection.among()}" if view.selection else ""
@@ -90,7 +94,7 @@ def _findings(view: LeaderboardView) -> Iterator[str]:
 
 def _shown(trial: TrialRecord) -> ShownTrial:
     kind = "infeasible" if trial.state is State.COMPLETE and not trial.feasible else str(trial.state)
-    return ShownTrial(trial.number, kind, trial.values[0] if trial.values else None, trial.point)
+    return ShownTrial(trial.number, kind, trial.values[0] if kind != "pruned" and trial.values else None, trial.point)
 
 
 def _learned(experiment: Experiment, base: float, stand: Standings, trial: TrialRecord) -> ShownTrial:

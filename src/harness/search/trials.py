@@ -139,12 +139,17 @@ def can_win(trial: TrialRecord) -> bool:
 
 
 def broken(experiment: Experiment, trial: TrialRecord) -> list[str]:
-    """The constraints that a complete trial breaks, each with its value, its bound where that is what counts, and the
+    """The constraints that a complete trial breaks."""
+    return breaches(experiment, trial.metrics, trial.bounds) if trial.state is State.COMPLETE else []
+
+
+def breaches(experiment: Experiment, metrics: Mapping[str, float], bounds: Mapping[str, float]) -> list[str]:
+    """The constraints that some metrics break, each with its value, its bound where that is what counts, and the
     limit."""
     found = []
     for name, limit in experiment.constraints.items():
-        value, held = trial.metrics.get(name), trial.bounds.get(name, trial.metrics.get(name))
-        if trial.state is State.COMPLETE and held is not None and limit.violation(held) > 0:
+        value, held = metrics.get(name), bounds.get(name, metrics.get(name))
+        if held is not None and limit.violation(held) > 0:
             found.append(f"{name} {value:.4f}{limit.words(held)}")
     return found
 

@@ -12,13 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harness.base.errors import ConfigError, ConflictError, HarnessError, NotBegunError
+from harness.base.errors import BudgetError, ConfigError, ConflictError, HarnessError, NotBegunError
 from harness.report.study_page import STUDY_FILE
 from harness.search import holdout, leaderboard, proposal
 from harness.search.base import ensure_base, known_base, open_runs
 from harness.search.experiment import Experiment, experiment_path, read_experiment, study_folder
 from harness.search.finishing import TableKeeper, log_finalists
-from harness.search.ledger import Ledger, claim_or_refuse
+from harness.search.ledger import Ledger
 from harness.search.live import ProgressLine
 from harness.search.loop import Watch, conclude, outcome_of
 from harness.search.searchable import GROUPS, REFUSED, check_experiment, described_values, trial_spec
@@ -26,7 +26,7 @@ from harness.search.selecting import gain_of, standings
 from harness.search.space import Value, faults
 from harness.search.storage import kept_definitions, place_exists
 from harness.search.study_report import write_study
-from harness.search.trials import Spending, State, TrialRecord
+from harness.search.trials import Spending, State, TrialRecord, broken
 from harness.search.verification import verify
 from harness.search.views import BudgetView, LeaderboardView, SpaceView, TrialView
 from harness.search.workers import end_abandoned, run_trial, work
@@ -174,6 +174,14 @@ def try_point(
         return _shown(ledger, conclude(ledger, claimed, lambda record: run_trial(ledger.experiment, record)))
 
 
+def claim_or_refuse(ledger: Ledger, worker: str, point: Mapping[str, Value] | None = None, **notes: str) -> TrialRecord:
+    """A trial for somebody who asks for one; raises BudgetError where there is none to have."""
+    trial = ledger.claim(worker, point, **notes)
+    if trial is None:
+        raise BudgetError(f"study {ledger.experiment.study}: {ledger.closed()}")
+    return trial
+
+
 def cancel(study: str, trial: int | None = None, asked_by: str = "") -> BudgetView:
     """Give back a trial that was asked for; or without one, stop the search, which finishes what it has begun. With
     `asked_by`, only a trial that these have asked for."""
@@ -193,14 +201,19 @@ def propose(study: str, trial: int | None = None, insist: bool = False) -> tuple
     """Write the best trial, or another one, as a preset file into the study's folder, after it was run cold.
 
     A trial is refused that does not beat the base, or not without the cache; or, unless somebody insists on it, of
-    which nothing says that its gain is more than luck.
+    which nothing says that its gain is more than luck. Who insists may also have one that keeps to the constraints
+    where the base does not.
     """
     ledger = open_study(study)
     chosen = ledger.trial(trial) if trial is not None else holdout.winner_of(ledger)
     if chosen.state is not State.COMPLETE:
         raise ConflictError(f"trial {chosen.number} is {chosen.state}; only a complete one can be proposed")
-    if (gain := gain_of(ledger, chosen)).gain <= 0:
+    beaten = (gain := gain_of(ledger, chosen)).gain > 0
+    if not beaten and not (insist and known_base(ledger).broken and chosen.feasible):
         raise ConflictError(f"trial {chosen.number} does not beat the base: {gain.metric} {gain.gain:+.4f}")
+    if not insist and not chosen.feasible:
+        told = "; ".join(broken(ledger.experiment, chosen))
+        raise ConflictError(f"trial {chosen.number} is not proposed: it breaks a constraint: {told}")
     stand = standings(ledger)
     if not insist and not stand.proposable(chosen.number):
         raise ConflictError(f"trial {chosen.number} is not proposed: {stand.words(chosen.number)}")

@@ -146,9 +146,9 @@ class SpaceView(View):
 
 
 class LeaderboardView(View):
-    """How a study stands: the base, the best, and what else was tried. `selection` says what is left of the best one's
-    gain once it is counted in how many were tried, `standing` the same in words; only a trial that is `worth_proposing`
-    becomes a preset. `holdout_peeks` is never reset."""
+    """How a study stands: the base, the constraints that it breaks itself, the best, and what else was tried.
+    `selection` says what is left of the best one's gain once it is counted in how many were tried, `standing` the same
+    in words; only a trial that is `worth_proposing` becomes a preset. `holdout_peeks` is never reset."""
 
     study: str
     description: str
@@ -156,6 +156,7 @@ class LeaderboardView(View):
     photos: int
     base_run: str
     base: dict[str, float]
+    base_broken: list[str] = []
     best: TrialView | None
     gain: Gain | None
     selection: Selected | None

@@ -92,7 +92,8 @@ def _search(job: Job, progress: Progress) -> Result:
     if (closed := ledger.closed()) and progress.state.attempts == 1:  # one that was left is finished, though
         raise BudgetError(f"study {ledger.experiment.study}: {closed}")
     most, workers = job.request.arguments["trials"], job.request.arguments["workers"]
-    left = ledger.spending().trials_left
+    # A trial that a dead worker left has its place in the budget already, and is finished first.
+    left = ledger.spending().trials_left + len(_abandoned(ledger))
     watch = _Watch(ledger, progress, min(most or left, left), stops=bool(most))
     try:
         with silent():  # trials are told, not their photos
@@ -129,9 +130,13 @@ class _Watch:
 
 def _give_up(ledger: Ledger, reason: str) -> None:
     """Finish the trials that a worker has left that was ended on purpose: nobody is to take them over."""
-    for trial in ledger.trials():
-        if trial.state is State.RUNNING and ledger.is_gone(trial.worker):
-            ledger.fail(trial.number, reason)
+    for trial in _abandoned(ledger):
+        ledger.fail(trial.number, reason)
+
+
+def _abandoned(ledger: Ledger) -> list[TrialRecord]:
+    """The trials whose worker died over them."""
+    return [trial for trial in ledger.trials() if trial.state is State.RUNNING and ledger.is_gone(trial.worker)]
 
 
 def _propose(job: Job, _: Progress) -> Result:
@@ -191,8 +196,8 @@ def _smallest_change(job: Job, progress: Progress) -> Result:
 
 
 def _judge(job: Job, _: Progress) -> Result:
-    """Beside HEAD of the repository that the server was started in, which a person has chosen, and never on the
-    holdout."""
+    """Beside the base that a person has written into the study, or else HEAD of the repository that the server was
+    started in; never on the holdout."""
     asked = job.request.arguments
     path = FOLDER / f"{job.request.study}.yaml"
     found, repeated = judge_try(path, Entry(asked["commit"], hypothesis=asked["hypothesis"]), Path.cwd())

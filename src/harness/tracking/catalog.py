@@ -90,11 +90,11 @@ def find_baseline(store: OpenStore, data_digest: str, data_split: str, root: Pat
         return Baseline()
 
 
-def load_run(store: OpenStore, run_id: str) -> BenchmarkRun:
-    """A run from its archive. Raises SealedError where its scores are sealed."""
+def load_run(store: OpenStore, run_id: str, predictions_alone: bool = False) -> BenchmarkRun:
+    """A run from its archive, or only what it predicted for photos. Raises SealedError where its scores are sealed."""
     try:
         with at_hand(store, run_id, RUN_FILE) as path:
-            return read_run(path, lambda name: _beside(store, run_id, name, path.parent))
+            return read_run(path, lambda name: _beside(store, run_id, name, path.parent), predictions_alone)
     except HarnessError as error:
         if SEALED_TAG in read_tags(store, run_id):
             raise SealedError(
@@ -140,23 +140,26 @@ def has_artifact(store: OpenStore, run_id: str, name: str) -> bool:
     return name in store.reader.files(run_id)
 
 
-def recent_runs(store: OpenStore, tag: str, value: str, limit: int = RECENT) -> tuple[BenchmarkRun, ...]:
-    """The last finished runs with this tag, such as `data.digest`, newest first.
+def recent_runs(
+    store: OpenStore, tag: str, value: str, limit: int = RECENT, but: str | None = None
+) -> tuple[BenchmarkRun, ...]:
+    """What the last finished runs with this tag, such as `data.digest`, predicted for photos, newest first.
 
-    Those that predict the same as another are left out, and so are those whose predictions are sealed. Of runs with
-    very many photos it is fewer, so that memory does not grow with them.
+    Those that predict the same as another are left out, as are those whose predictions have the digest `but`, and those
+    whose predictions are sealed. Of runs with very many photos it is fewer, so that memory does not grow with them.
     """
     query = replace(runs_query(store), tags={tag: value}, status="FINISHED", limit=4 * limit, metrics=False)
     query = replace(query, lacking=(*query.lacking, SEALED_TAG))
     distinct: dict[str, str] = {}
     for run in store.reader.search(query):
         distinct.setdefault(run.tags.get("predictions.digest", run.run_id), run.run_id)
+    distinct.pop(but or "", None)
     runs: list[BenchmarkRun] = []
     for run_id in list(distinct.values())[:limit]:
         if sum(len(run.photos) for run in runs) > RECENT_PHOTOS:
             break
         with suppress(HarnessError):  # an archive that is gone or older than its format is no reason to fail a new run
-            runs.append(load_run(store, run_id))
+            runs.append(load_run(store, run_id, predictions_alone=True))
     return tuple(runs)
 
 

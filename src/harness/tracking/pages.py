@@ -10,7 +10,7 @@ test for each.
 - A shared view is a tag of the experiment, `mlflow.sharedViewState.<key>`, that `viewStateShareKey=<key>` names: JSON
   or, as here, `deflate;` and the compressed JSON in base64. It has no say in which runs are pinned.
 - Columns of the table are known as ``metrics.`number/f1` `` and ``tags.`verdict` ``. `columnOrder` and `columnWidths`
-  apply to those that are shown, the name and the time of a run included.
+  apply to those that are shown, the name and the time of a run included; but these two stand first whatever the order.
 - A chart of bars is titled by its `metricKey`, whatever its `displayName`, and draws its `dataAccessKey` where it has
   one, or all of its `selectedMetricKeys`. A metric that is the `metricKey` of no chart gets a chart by itself, in a
   section of its own: a chart that is `deleted` keeps it away. A section has so many `columns`, three unless it says so.

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from harness.base.errors import HarnessError
+from harness.base.hiding import hide_text
 from harness.tracking.patience import PATIENCE, Patience, patient
 from harness.tracking.quiet import quiet_mlflow
 from harness.tracking.store import OpenStore, open_experiments
@@ -25,7 +26,9 @@ _ANSWERED: set[str] = set()
 def _address(uri: str) -> str:
     parts = urlsplit(uri)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"expected the address of an MLflow server, such as http://mlflow.example:5000, got {uri!r}")
+        raise ValueError(
+            f"expected the address of an MLflow server, such as http://mlflow.example:5000, got {hide_text(uri)!r}"
+        )
     if parts.username or parts.password:
         raise ValueError(
             "the address is kept with each run; name and password go into MLFLOW_TRACKING_USERNAME and "

@@ -35,11 +35,8 @@ def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int
     if _in_use(port):
         raise HarnessError(f"port {port} is in use; choose another with --port")
     pages, address = start_pages(store.open()), f"http://{HOST}:{port}"
-    command = [sys.executable, "-m", "mlflow", "server", "--host", HOST, "--port", str(port), "--workers", "1"]
-    command += ["--backend-store-uri", store.uri, "--default-artifact-root", (store.folder / "artifacts").as_uri()]
-    command += ["--uvicorn-opts", "--log-level=warning"]
-    # The job runner serves features of MLflow that the harness does not use, with eight processes and 0.7 GB.
-    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "PYTHONWARNINGS": "ignore"}
+    command = server_command(HOST, port, "--default-artifact-root", (store.folder / "artifacts").as_uri())
+    environment = {**os.environ, **server_environment(store.uri)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True) as server:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
@@ -53,6 +50,24 @@ def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int
         finally:
             signal.signal(signal.SIGTERM, before)
             _stop(server)
+
+
+def server_command(host: str, port: int, *more: str) -> list[str]:
+    """How MLflow's server is started: one worker, which says nothing but warnings."""
+    where = ["--host", host, "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level=warning"]
+    return [sys.executable, "-m", "mlflow", "server", *where, *more]
+
+
+def server_environment(backend: str) -> dict[str, str]:
+    """What stands in its environment: the address of its database, which other users of the machine would read in the
+    list of processes, and that it reports its use to nobody."""
+    return {
+        "MLFLOW_BACKEND_STORE_URI": backend,
+        "MLFLOW_DISABLE_TELEMETRY": os.environ.get("MLFLOW_DISABLE_TELEMETRY", "true"),
+        # The job runner serves features of MLflow that the harness does not use, with eight processes and 0.7 GB.
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+        "PYTHONWARNINGS": "ignore",
+    }
 
 
 def _told(address: str, pages: StartPages) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -171,14 +171,16 @@ class LocalStore:
     def _alone(self) -> Iterator[None]:
         """Under a lock: two processes that migrate a new database at once would ruin it."""
         quiet_mlflow()
+        from alembic.util import CommandError
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
         try:
             with file_lock(self.folder / ".lock"):
                 yield
-        except (OSError, MlflowException, SQLAlchemyError, sqlite3.Error) as error:
-            reason = str(error).splitlines()[0]
+        except (OSError, MlflowException, SQLAlchemyError, CommandError, sqlite3.Error) as error:
+            newer = "a newer MLflow has written it; use that version here, or choose another tracking.root"
+            reason = newer if _is_newer(self.database) else str(error).splitlines()[0]
             raise HarnessError(f"tracking.root: cannot open the MLflow store in {self.folder}: {reason}") from error
 
     def _make(self) -> None:
@@ -206,6 +208,22 @@ class LocalStore:
             # What `mlflow gc` does for one run; the command itself would also purge whatever else is in MLflow's bin.
             opened.client._tracking_client.store._hard_delete_run(run_id)
         return "deleted for good, artifacts included"
+
+
+def _is_newer(database: Path) -> bool:
+    """Whether the tables of a store are of a revision that the installed MLflow does not know. MLflow itself calls
+    such a store out of date, and advises an upgrade that cannot work."""
+    from alembic.script import ScriptDirectory
+    from mlflow.store.db import utils
+
+    try:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            found = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    except sqlite3.Error:  # the file is damaged, which is another reason
+        return False
+    migrations = Path(utils.__file__).parents[1] / "db_migrations"
+    known = {script.revision for script in ScriptDirectory(str(migrations)).walk_revisions()}
+    return any(revision not in known for (revision,) in found)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from harness.pipeline.identity.clustering import Clustering, Hints
+from harness.pipeline.identity.clustering import Clustering
 from harness.pipeline.identity.constraints import ANY, Constraints
+from harness.pipeline.identity.hints import Hints
 from harness.scoring.boxes import Floats, Ints
 from harness.scoring.people import Vectors
 from tests.pipeline.identity.test_searching import unit
@@ -136,6 +137,18 @@ def test_clusters_are_those_of_plain_loops(problem: tuple[Vectors, Constraints, 
     vectors, constraints, threshold, how, hints = problem
     expected = plain_clusters(similarities(vectors, how, hints), threshold, constraints)
     assert parts(how.cluster(vectors, threshold, constraints, hints)) == expected
+
+
+@given(hinted(), st.floats(0.0, 1.0))
+@settings(deadline=None)
+def test_the_clusters_at_any_higher_threshold_are_cut_from_the_same_merges(
+    problem: tuple[Vectors, Constraints, float, Clustering, Hints], higher: float
+) -> None:
+    vectors, constraints, least, how, hints = problem
+    merges = how.merges(vectors, least, constraints, hints)
+    assert (np.diff(merges.similarity) <= 0).all()
+    threshold = least + higher
+    assert parts(merges.cut(threshold)) == parts(how.cluster(vectors, threshold, constraints, hints))
 
 
 @given(st.integers(0, 10**6), st.integers(2, 60), st.floats(-0.9, 0.95))

@@ -286,6 +286,20 @@ def test_where_no_converter_reaches_half_the_tolerance_stands_in(tmp_path: Path)
     assert found == [[None, None], [None, None], ["pred_alignment_mismatch"] * 2, [None, None]]
 
 
+def test_a_record_without_a_size_does_not_hang_on_what_the_records_beside_it_say(tmp_path: Path) -> None:
+    """They emit degenerate boxes, all alike or so differently that the file is read again; it has left one out."""
+    flat: Box = (300, 20, 300, 400)
+    sizeless = record("round_999_last", [*WIDE, flat], (None, None))
+    emitting = [record("round_999_last", [*WIDE, flat], drop=False)] * 2
+    agreed, found = run(tmp_path, [sizeless, *emitting])
+    doubted, again = run(tmp_path, [sizeless, *emitting, record("floor_999_last", [*WIDE, flat], drop=False)])
+    assert (agreed["drops"], agreed["records_reproduced"]) == (doubted["drops"], doubted["records_reproduced"])
+    assert (agreed["drops"], doubted["records_compared"]) == ("nothing", 3)
+    assert found[0] == again[0] == [None] * len(WIDE)
+    asked = Options(standardizer=Standardizer(Converter.AUTO, Drops.NOTHING))
+    assert run(tmp_path, [sizeless, *emitting], asked)[1][0] == ["pred_alignment_mismatch"] * len(WIDE)
+
+
 @pytest.mark.parametrize("last", ["round_999_last", "round_1000_edge", "nothing"])
 def test_the_same_bytes_twice_also_where_a_file_is_read_again(last: str, tmp_path: Path) -> None:
     """Agreement, doubt, and nothing that reaches half; with the traces in reverse, which is a reason of its own."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from harness.base.errors import ReferenceSetError
 from harness.config import build, compose
 from harness.pipeline.cache import FILE, decoded
 from harness.pipeline.identity.clustering import Clustering
+from harness.pipeline.identity.strangers import stranger_similarity
 from harness.references.constraints import FaceGroups
 from harness.references.sets import ReferenceSet
 from harness.runs.returns import RETURNS_FILE, read_returns
@@ -22,7 +25,7 @@ from harness.scoring.detection import Thresholds
 from harness.scoring.people import Vectors
 from harness.scoring.people_clusters import tally_clusters
 from harness.tasks.identity.gathering import SeenPhoto, gather, match_faces
-from harness.tasks.identity.grouping import group_faces
+from harness.tasks.identity.grouping import REACHED_BY, Grouping
 from harness.tasks.identity.roster import roster_of
 from harness.tasks.identity.scores import Grouped
 from harness.tasks.identity.task import IdentityTask
@@ -30,20 +33,27 @@ from tests.conftest import QUICK, Harness
 from tests.tasks.identity.test_gathering import face_at, seen
 from tests.tasks.identity.test_roster import photo
 
-RULES = Clustering(neighbours=8, number_weight=0.0, time_weight=0.0, seconds_apart=60.0)
+RULES = Clustering(neighbours=8, number_weight=0.0, time_weight=0.0, seconds_apart=60.0, threshold=0.5)
 
 
 def grouped(
-    photos: list[SeenPhoto], must: FaceGroups = (), cannot: FaceGroups = (), threshold: float = 0.5
+    photos: list[SeenPhoto], must: FaceGroups = (), cannot: FaceGroups = (), how: Clustering = RULES
 ) -> tuple[Grouped, float]:
     """Clusters under constraints between labelled faces, and their pairwise recall."""
+    grouping = grouping_of(photos, must, cannot, how)
+    found = grouping.at(grouping.point(search=0.7))
+    card = tally_clusters(grouping.evidence, found.clusters, found.must, found.cannot, found.by_fold).counted()
+    return found, card.value(card.declared.rates["pair_recall"])
+
+
+def grouping_of(
+    photos: list[SeenPhoto], must: FaceGroups = (), cannot: FaceGroups = (), how: Clustering = RULES
+) -> Grouping:
     rules = Thresholds(0.5, 0.5)
     roster = roster_of([item.photo for item in photos], identities_labeled=False, grouped=False)
     evidence = gather(roster, photos, (), rules, identities_labeled=False)
     references = ReferenceSet("set", "full", (), "", must_link=must, cannot_link=cannot, root=Path("set"))
-    found = group_faces(evidence, photos, match_faces(photos, rules), references, RULES, threshold)
-    card = tally_clusters(evidence, found.clusters, found.must, found.cannot).counted()
-    return found, card.value(card.declared.rates["pair_recall"])
+    return Grouping.of(evidence, photos, match_faces(photos, rules), references, how)
 
 
 def apart(*names: str) -> list[SeenPhoto]:
@@ -83,6 +93,34 @@ def test_a_constraint_about_a_face_that_was_not_found_says_nothing() -> None:
     photos = [*apart("a", "b"), seen(photo("c", (face_at(5, "Ada"),), face_ids=("f5",)))]
     found, _ = grouped(photos, must=((("a", "f1"), ("c", "f5")),))
     assert found.must.tolist() == []
+
+
+class TestTheThresholdOfClusters:
+    """Its own, by the labels of the set; a search's, or a number, where somebody says so."""
+
+    def test_it_is_the_search_s_or_a_number_where_the_config_says_so(self) -> None:
+        photos = apart("a", "b")
+        cases: tuple[tuple[Literal["search"] | float, float, str], ...] = (
+            ("search", 0.7, "the threshold of a search"),
+            (0.31, 0.31, "given"),
+        )
+        for how, whole, source in cases:
+            found, _ = grouped(photos, how=replace(RULES, threshold=how))
+            assert (found.point.whole, found.point.source) == (whole, source)
+            assert set(found.point.thresholds) == {whole}
+
+    def test_with_too_few_people_it_is_what_few_strangers_reach(self) -> None:
+        six = [seen(photo(f"p{place}", (face_at(place, f"R{place}"),)), [face_at(place)]) for place in range(1, 7)]
+        grouping = grouping_of(six, how=replace(RULES, threshold="calibrated"))
+        point = grouping.point(search=0.7)
+        assert point.source == "too few people with several labelled faces"
+        assert point.whole == stranger_similarity(grouping.evidence.faces.vectors, REACHED_BY)
+        assert point.people == 0
+
+    def test_nobody_is_grouped_without_a_stranger_to_set_the_threshold_of_a_search(self) -> None:
+        alike = [seen(photo(name, (face_at(1, "Ada"),)), [face_at(1)]) for name in ("a", "b")]
+        grouping = grouping_of(alike, how=replace(RULES, threshold="search"))
+        assert len(set(grouping.at(grouping.point(search=np.inf)).clusters.tolist())) == 2
 
 
 @pytest.mark.slow
@@ -129,7 +167,7 @@ def test_embeddings_leave_the_cache_where_a_person_exports_them_and_score_as_the
     compared = [
         name for name in own.metrics if name.startswith(("find/", "selfie/", "verify/", "cluster/", "identity/"))
     ]
-    assert "identity/threshold" in compared
+    assert {"identity/threshold", "identity/cluster_threshold"} <= set(compared)
     assert {name: given.metrics.get(name) for name in compared} == {name: own.metrics[name] for name in compared}
     scored = harness("export", "--format", "predictions", "latest", "again.jsonl", "--embeddings")
     assert (scored.code, "it was scored from a file of predictions" in scored.err) == (2, True)
@@ -185,3 +223,5 @@ def test_a_run_on_the_holdout_takes_its_threshold_from_the_iteration_photos(tiny
     assert holdout.tags["identity.threshold.source"] == "set on the iteration photos"
     assert holdout.tags["identity.threshold"] == iteration.tags["identity.threshold"]
     assert iteration.tags["identity.threshold.source"] == "cross-fitted"
+    assert holdout.tags["identity.cluster_threshold"] == iteration.tags["identity.cluster_threshold"]
+    assert holdout.tags["identity.cluster_threshold.source"].startswith("set on the iteration photos")

@@ -19,7 +19,7 @@ from mlflow.entities import Run
 from harness.base.errors import ConfigError
 from harness.config import build, compose
 from harness.pipeline import Pipeline
-from harness.pipeline.cache import FILE, checksum
+from harness.pipeline.cache import FILE, PICTURE, checksum
 from harness.pipeline.links.geometric import GeometricLinker
 from harness.pipeline.looks import Look
 from harness.pipeline.weights import Weights
@@ -48,7 +48,7 @@ def rewrite(folder: Path, change: Change, *, stage: str = "", seconds: float = 1
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as file:
         rows = file.execute("SELECT key, stage, value, seconds, checksum FROM answers").fetchall()
         for key, its_stage, value, took, proof in rows:
-            if its_stage == stage or (not stage and its_stage != "identity"):
+            if its_stage == stage or (not stage and its_stage not in ("identity", PICTURE)):
                 new = json.dumps(change(key, json.loads(value))).encode()
                 proof = checksum(key, its_stage.encode(), new, took * seconds) if forged else proof
                 values = (new, took * seconds, proof, key)

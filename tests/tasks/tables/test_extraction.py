@@ -200,10 +200,10 @@ class TestInARun:
     @pytest.mark.parametrize(
         ("override", "message"),
         [
-            ("tables.pdfplumber.snap_tolerance=-1", "snap_tolerance: Input should be greater than or equal to 0"),
-            ("tables.camelot.flavor=ml", "flavor: Input should be 'network', 'stream', 'lattice' or 'hybrid'"),
+            ("tables.pdfplumber.snap_tolerance=-1", "snap_tolerance: must be greater than or equal to 0"),
+            ("tables.camelot.flavor=ml", "flavor: must be 'network', 'stream', 'lattice' or 'hybrid'"),
             ("tables.pdfplumber.snap=1", "tables.pdfplumber.snap: no such key"),
-            ("tables.min_iou=0", "min_iou: Input should be greater than 0"),
+            ("tables.min_iou=0", "min_iou: must be greater than 0"),
         ],
     )
     def test_a_wrong_setting_is_named(self, override: str, message: str) -> None:

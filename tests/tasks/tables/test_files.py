@@ -47,9 +47,9 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (GOOD | {"rows": [["1", 0.1]]}, r"rows.0.1: Input should be a valid string, got 0.1"),
-        (GOOD | {"headers": "ab"}, r"headers: Input should be a valid (array|tuple), got 'ab'"),
-        (GOOD | {"page": 0}, r"page: Input should be greater than or equal to 1, got 0"),
+        (GOOD | {"rows": [["1", 0.1]]}, r"rows.0.1: must be a string, got 0.1"),
+        (GOOD | {"headers": "ab"}, r"headers: must be an? (array|tuple), got 'ab'"),
+        (GOOD | {"page": 0}, r"page: must be greater than or equal to 1, got 0"),
         (GOOD | {"titel": "x"}, r"titel: .*"),
         ({"id": "t"}, r"headers: .*"),
         (GOOD | {"headers": [" "], "rows": []}, r"table 't1' has no cell with text"),
@@ -70,7 +70,7 @@ def test_a_mistake_in_the_ground_truth_is_named_with_its_file(tmp_path: Path, co
         ([json.dumps(LINE | {"table_id": "t9"})], r"line 1: table_id 't9' is not in the ground truth"),
         ([json.dumps(LINE), "", json.dumps(LINE)], r"line 3: m has extracted 't1' already"),
         ([json.dumps(LINE | {"method": "a b"})], r"line 1: method: String should match pattern"),
-        ([json.dumps(LINE | {"rows": [[1]]})], r"line 1: rows.0.0: Input should be a valid string"),
+        ([json.dumps(LINE | {"rows": [[1]]})], r"line 1: rows.0.0: must be a string"),
         ([""], r"no extractions"),
     ],
 )

@@ -98,7 +98,9 @@ class FaceIndexes:
                 return self._index
             else:
                 photos = dict(self._index.photos)
-            names = {photo: record.names[0] for photo, record in contents.index.photos.items()}
+            names = self._index.file_names
+            if not self._files or self._files[0] is not contents.index:
+                names = {photo: record.names[0] for photo, record in contents.index.photos.items()}
             self._index = FaceIndex(photos, names, said.must_link, said.cannot_link)
             self._files = files
             return self._index

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -13,8 +15,9 @@ from harness.base.errors import PhotoError
 from harness.labeling.context import Context, Hash, PageNumber, Shared
 from harness.labeling.people.actions import Action, Undo
 from harness.labeling.people.faces import Face, FaceIndex, Place
-from harness.labeling.people.grouping import Group, Near
-from harness.labeling.people.suspects import AnswerSuspect, Suspect, suspects_of
+from harness.labeling.people.grouping import Group
+from harness.labeling.people.known import Near
+from harness.labeling.people.suspects import AnswerSuspect, Suspect
 from harness.labeling.refusals import Refusal
 from harness.labeling.rendering import PAGES, render
 from harness.references.people import Done
@@ -109,12 +112,13 @@ def groups(context: Shared, start: Annotated[int, Query(ge=0, le=10_000_000)] = 
     """What is left to name from the group at `start` on, the biggest doubt first, with the people who look like it."""
     people = context.people
     made, fresh = people.current()
+    known = context.names_by_number()
     sent: list[dict[str, Any]] = []
     faces = 0
     for group in made.groups[start:]:
         if sent and faces + len(group.faces) > FACES_PER_PAGE:
             break
-        sent.append(_group(group, made.index))
+        sent.append(_group(group, made.index, known))
         faces += len(group.faces)
     return _json(
         {
@@ -139,11 +143,16 @@ def more(context: Shared, group: Annotated[str, Query(max_length=120)]) -> Respo
 def near(context: Shared, sha256: Hash) -> Response:
     """For each face of a photo, labelled or suggested: the known people who look like it, and the linked number."""
     context.row(sha256)
-    found = context.people.nearest(sha256)
+    found, known = context.people.nearest(sha256), context.names_by_number()
     return _json(
         {
             "faces": [
-                {"box": face.place, "number": face.number, "nearest": [_near(each) for each in nearest[:3]]}
+                {
+                    "box": face.place,
+                    "number": face.number,
+                    "wearer": known.get(face.number) if face.number else None,
+                    "nearest": [_near(each) for each in nearest[:3]],
+                }
                 for face, nearest in found
             ],
             "state": context.people.state()["phase"],
@@ -154,7 +163,7 @@ def near(context: Shared, sha256: Hash) -> Response:
 @router.get("/suspects")
 def suspects(context: Shared) -> Response:
     """Labels that are hard to believe together and have no answer yet."""
-    found, fresh = _suspects(context)
+    found, fresh = context.people_suspects.current()
     index = context.people.index()
     sent = [_suspect(each, index) for each in found[:SUSPECTS_SENT]]
     return _json({"suspects": sent, "total": len(found), "fresh": fresh, "state": context.people.state()["phase"]})
@@ -163,7 +172,7 @@ def suspects(context: Shared) -> Response:
 @router.post("/suspects")
 def answer_suspect(context: Shared, body: AnswerSuspect) -> Response:
     """Say what is right; the answer is remembered. 404 where the labels do not say this any more."""
-    found = next((each for each in _suspects(context)[0] if each.check == body.check), None)
+    found = context.people_suspects.find(body.check)
     if found is None:
         raise Refusal(404, "not_found", "the labels have changed, and do not say this any more")
     return _done(*context.people.change(found.change(body.answer, body.name)))
@@ -179,11 +188,6 @@ def change(context: Shared, body: Action) -> Response:
 def undo(context: Shared, body: Undo) -> Response:
     """Take one action back; the answer has what does it again."""
     return _done(*context.people.undo(body.undo))
-
-
-def _suspects(context: Context) -> tuple[list[Suspect], bool]:
-    made, fresh = context.people.current()
-    return suspects_of(context.cross_checks(), made.alike, made.index, context.people.settled()), fresh
 
 
 def _suspect(suspect: Suspect, index: FaceIndex) -> dict[str, Any]:
@@ -219,6 +223,7 @@ def _parsed(text: str) -> Place:
     return (x, y, w, h)
 
 
+@lru_cache(maxsize=20_000)  # the same faces are sent again and again
 def crop_address(photo: str, place: Place) -> str:
     """Where a part of a photo is to be had. Rounded, so that addresses are short and a box has one."""
     return f"/people/crops/{photo}?at={','.join(f'{max(side, 0.0005):.4f}'.rstrip('0') for side in place)}"
@@ -237,13 +242,15 @@ def _face(face: Face, index: FaceIndex) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, index: FaceIndex) -> dict[str, Any]:
+def _group(group: Group, index: FaceIndex, known: Mapping[str, str]) -> dict[str, Any]:
+    wearer = known.get(group.number) if group.number else None
     return {
         "id": group.name,
         "faces": [_face(face, index) for face in group.faces],
         "person": group.person,
         "number": group.number,
-        "proposal": group.proposal,
+        "wearer": wearer,
+        "proposal": group.person or wearer or group.number,
         "doubt": group.doubt,
         "nearest": [_near(each) for each in group.nearest],
     }

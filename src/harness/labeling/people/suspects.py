@@ -13,35 +13,33 @@ from pydantic import Field
 
 from harness.base.errors import InvalidEditError
 from harness.base.texts import one_line
+from harness.labeling.people.alike import Alike
 from harness.labeling.people.faces import Face, FaceIndex
-from harness.labeling.people.grouping import Alike
 from harness.labeling.requests import PersonName, Request
 from harness.references.cross_checks import Finding
 from harness.references.people import Change
 from harness.references.reviews import CheckAnswer, check_id
 
 Answer = Literal["left", "right", "both", "merge", "rename"]
+_TWO_NAMES: dict[Answer, str] = {
+    "left": "Both faces are {0}",
+    "right": "Both faces are {1}",
+    "merge": "{1} is {0}, everywhere",
+    "rename": "{1} has another name, everywhere",
+}
 #: What each answer comes to, in words, by the kind of check; the rest can be only called right, or be opened.
 _MEANS: dict[str, dict[Answer, str]] = {
-    "identity_on_two_faces": {"left": "only the left face is {0}", "right": "only the right face is {0}"},
-    "identity_with_two_numbers": {"left": "only the left face is {0}", "right": "only the right face is {0}"},
-    "number_on_two_identities": {
-        "left": "both faces are {0}",
-        "right": "both faces are {1}",
-        "merge": "{1} is {0}, everywhere",
-        "rename": "{1} has another name, everywhere",
-    },
+    "identity_on_two_faces": {"left": "Only the left face is {0}", "right": "Only the right face is {0}"},
+    "identity_with_two_numbers": {"left": "Only the left face is {0}", "right": "Only the right face is {0}"},
+    "identity_told_apart": {"left": "Only the left face is {0}", "right": "Only the right face is {0}"},
+    "number_on_two_identities": _TWO_NAMES,
     "names_alike": {
-        "left": "it is {0}, everywhere",
-        "right": "it is {1}, everywhere",
+        "left": "It is {0}, everywhere",
+        "right": "It is {1}, everywhere",
         "rename": "{1} has another name, everywhere",
     },
-    "faces_alike": {
-        "left": "both faces are {0}",
-        "right": "both faces are {1}",
-        "merge": "{1} is {0}, everywhere",
-        "rename": "{1} has another name, everywhere",
-    },
+    "faces_alike": _TWO_NAMES,
+    "names_linked": _TWO_NAMES,
 }
 
 
@@ -72,7 +70,7 @@ class Suspect:
             means = {
                 key: text.format(self.left.name, self.right.name) for key, text in _MEANS.get(self.kind, {}).items()
             }
-        return {**means, "both": "both are right"}
+        return {**means, "both": "Both are right"}
 
     def change(self, answer: Answer, name: str | None) -> Change:
         """What an answer means for the labels."""
@@ -135,9 +133,15 @@ def _sides(finding: Finding, index: FaceIndex) -> tuple[Side, Side]:
         case "names_alike":
             first, last = (next(iter(people.get(name, ())), None) for name in (values[0], values[-1]))
             return Side(values[0], first), Side(values[-1], last)
+        case "identity_told_apart" | "names_linked":
+            return _named(index.by_name.get(values[0])), _named(index.by_name.get(values[1]))
         case _:
             there = [face for face in people.get(values[0], ()) if face.photo == subject]
             return Side(values[0], there[0] if there else None), Side("", None)
+
+
+def _named(face: Face | None) -> Side:
+    return Side((face and face.identity) or "", face)
 
 
 def _wearing(faces: Sequence[Face], name: str, number: str) -> Side:

@@ -16,20 +16,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.labeling.chores import Chores
+from harness.labeling.people.alike import Alike, faces_alike
+from harness.labeling.people.clusters import NO_CLUSTERS, Clusters, cluster_faces
 from harness.labeling.people.crops import Crops
 from harness.labeling.people.embedding import FaceEmbedder
 from harness.labeling.people.faces import Face, FaceIndex, FaceIndexes
-from harness.labeling.people.grouping import (
-    NO_CLUSTERS,
-    Alike,
-    Clusters,
-    Group,
-    KnownPeople,
-    Near,
-    cluster_faces,
-    faces_alike,
-    make_groups,
-)
+from harness.labeling.people.grouping import Group, make_groups
+from harness.labeling.people.known import MOST_NEAR, KnownPeople, Near
 from harness.labeling.refusals import Refusal
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import LabelSource
@@ -37,7 +30,7 @@ from harness.references.people import Change, Done, change_people, undo_people
 from harness.references.reviews import PeopleReviews
 
 #: How long a request waits for groups that are being made.
-_MOMENT = 0.15
+MOMENT = 0.15
 #: So many steps can be undone.
 _MOST_UNDONE = 500
 #: So many people are shown for one group.
@@ -91,8 +84,17 @@ class Workbench:
         """Cross-checks that have an answer."""
         return frozenset(answer.check for answer in self._reviews.answers)
 
-    def current(self, wait: float = _MOMENT) -> tuple[Made, bool]:
+    def current(self, wait: float = MOMENT) -> tuple[Made, bool]:
         """The groups that were made last, without what has an answer by now; and whether they are up to date."""
+        made, fresh = self.made(wait)
+        if fresh:
+            return made, True
+        index, left_alone = self.index(), self.left_alone()
+        groups = [shown for group in made.groups if (shown := _still_open(group, index, left_alone))]
+        return replace(made, index=index, left_alone=left_alone, groups=groups), False
+
+    def made(self, wait: float) -> tuple[Made, bool]:
+        """What was made last, as it was made; and whether it is up to date, for which a request may wait."""
         index, left_alone = self.index(), self.left_alone()
         deadline = time.monotonic() + wait
         while not (fresh := self._is_fresh(index, left_alone)):
@@ -101,11 +103,7 @@ class Workbench:
             if time.monotonic() > deadline or (chore and chore.problem):
                 break
             time.sleep(0.01)
-        made = self._made
-        if fresh:
-            return made, True
-        groups = [shown for group in made.groups if (shown := _still_open(group, index, left_alone))]
-        return replace(made, index=index, left_alone=left_alone, groups=groups), False
+        return self._made, fresh
 
     def state(self) -> dict[str, Any]:
         """How far the work is."""
@@ -126,15 +124,27 @@ class Workbench:
 
     def nearest(self, photo: str) -> list[tuple[Face, tuple[Near, ...]]]:
         """For each face of a photo the known people whom it looks like, and whom it may be."""
-        made, _ = self.current(0.0)
+        made, _ = self.made(MOMENT)
         index = self.index()
         faces = index.photos.get(photo, ())
-        known = KnownPeople(_without(index, photo), made.clusters)
-        return list(zip(faces, known.nearest([[face] for face in faces]), strict=True))
+        if made.known is None:
+            return [(face, ()) for face in faces]
+        # Nobody who is named in this photo is among these: their names are in question, and they are compared anew.
+        groups = [[face] for face in faces]
+        named = {face.identity for face in faces}
+        others = [
+            [each for each in near if each.name in index.people and each.name not in named]
+            for near in made.known.nearest(groups)
+        ]
+        own = KnownPeople(_named_in(index, photo), made.clusters).nearest(groups)
+        found = [
+            sorted([*some, *more], key=lambda each: -each.similarity) for some, more in zip(others, own, strict=True)
+        ]
+        return [(face, tuple(near[:MOST_NEAR])) for face, near in zip(faces, found, strict=True)]
 
     def more_people(self, name: str) -> tuple[Near, ...]:
         """The people who look like a group, also those for whom there is no key."""
-        made, _ = self.current(0.0)
+        made, _ = self.made(0.0)
         group = next((group for group in made.groups if group.name == name), None)
         return made.known.nearest([group.faces], MOST_SHOWN)[0] if group and made.known else ()
 
@@ -197,7 +207,11 @@ def _still_open(group: Group, index: FaceIndex, left_alone: frozenset[str]) -> G
     return (group if len(faces) == len(group.faces) else replace(group, faces=faces)) if faces else None
 
 
-def _without(index: FaceIndex, photo: str) -> FaceIndex:
-    """The index as if nobody were named in a photo: what is said there is in question."""
-    photos = {**index.photos, photo: tuple(replace(face, identity=None) for face in index.photos.get(photo, ()))}
+def _named_in(index: FaceIndex, photo: str) -> FaceIndex:
+    """The people who are named in a photo, by their faces in others: what is said in this one is in question."""
+    here = index.photos.get(photo, ())
+    names = {face.identity for face in here if face.identity}
+    photos: dict[str, tuple[Face, ...]] = {photo: tuple(replace(face, identity=None) for face in here)}
+    for face in (face for name in names for face in index.people[name] if face.photo != photo):
+        photos[face.photo] = (*photos.get(face.photo, ()), face)
     return FaceIndex(photos, index.file_names, (), index.cannot_link)

@@ -1,7 +1,6 @@
 /** The editor of bibs and of faces: what every key, button and gesture does to the labels of a photo. */
 import { edgeOf, isDrawn, moved, resized, step } from "./model/geometry.js";
 import { accepted, allAccepted, ghostsOf, openGhosts, rejected } from "./model/ghosts.js";
-import { cycled } from "./model/hit.js";
 import { suspectShapes, suspectsOf } from "./model/suspects.js";
 import { boxOf, none, realBoxes, toggled, withBox, withChange, without } from "./model/labels.js";
 import { toPhoto } from "./model/view.js";
@@ -12,46 +11,25 @@ import { BoxForm } from "./parts/box_form.js";
 import { Drawing } from "./parts/drawing.js";
 import { find } from "./parts/dom.js";
 import { KnownPeople } from "./parts/known_people.js";
-import { Session } from "./parts/session.js";
-import { Shapes } from "./parts/shapes.js";
-import { Shell } from "./parts/shell.js";
-import { fingerMode } from "./parts/small.js";
-import { Stage } from "./parts/stage.js";
+import { PhotoEditor } from "./parts/photo_editor.js";
 import { onControl } from "./parts/view_keys.js";
 
-export class BoxEditor {
+export class BoxEditor extends PhotoEditor {
   /** @param {any} config */
   constructor(config) {
-    this.config = config;
+    super(config, labelsAdapter(config.dimension, config.api));
     /** @type {import("./model/labels.js").Dimension} */
     this.dimension = config.dimension;
     /** @type {string | null} */
     this.selected = null;
-    this.ghostsShown = true;
     /** @type {import("./model/autosave.js").Entry | null} */
     this.conflict = null;
     /** @type {import("./model/ghosts.js").Ghost[]} */
     this.allGhosts = [];
-    this.session = new Session(config, labelsAdapter(this.dimension, config.api), {
-      opened: () => this.#opened(),
-      edited: () => this.#show(),
-      saved: () => this.#saved(),
-      queued: () => this.#queued(),
-      said: (text, kind) => this.shell.say(text, kind),
-    });
-    this.shell = new Shell(this.session);
-    this.stage = new Stage(find("#stage"), {
-      viewed: () => this.#viewed(),
-      failed: () => this.shell.say("The picture of this photo cannot be loaded.", "problem"),
-    });
-    this.shapes = new Shapes(this.stage);
     this.drawing = new Drawing(this.stage, this.shapes, this.#target());
     this.form = new BoxForm(config, this.#actions());
-    this.known = this.dimension === "faces" ? new KnownPeople((name) => this.nameAs(name)) : null;
-    this.shell.keys(boxCommands(this));
-    fingerMode(this.stage);
-    this.session.start();
-    this.stage.root.focus({ preventScroll: true });
+    this.known = this.dimension === "faces" && !config.blind ? new KnownPeople((name) => this.nameAs(name)) : null;
+    this.begin(boxCommands(this));
   }
 
   get doc() {
@@ -90,6 +68,10 @@ export class BoxEditor {
       say: (/** @type {string} */ text, /** @type {any} */ kind) => this.shell.say(text, kind),
       setScope: (/** @type {string} */ scope) => this.setScope(scope),
       setText: (/** @type {string | null} */ text) => change({ [this.form.rules.field]: text }),
+      makeName: (/** @type {() => Promise<string>} */ make) => {
+        const { selected } = this;
+        if (selected) void this.session.editNamed(make, (identity) => withChange(this.doc, selected, { identity }));
+      },
       leaveText: () => this.stage.root.focus({ preventScroll: true }),
       toggleBoxTag: (/** @type {string} */ tag) => change({ tags: toggled(this.box?.tags ?? [], tag) }),
       togglePhotoTag: (/** @type {string} */ tag) =>
@@ -105,16 +87,10 @@ export class BoxEditor {
     };
   }
 
-  #opened() {
-    const same = this.shownPhoto === this.session.photo.sha256;
-    this.shownPhoto = this.session.photo.sha256;
+  /** @param {boolean} same */
+  arrive(same) {
     this.allGhosts = ghostsOf(this.session.photo, this.dimension);
-    this.stage.show(this.session.photo, same);
     if (!same) this.selected = this.#asked() ?? (this.doc.labeled ? null : (this.ghosts[0]?.id ?? null));
-    this.#show();
-    this.shell.showQueue();
-    this.shell.showSaving();
-    if (!same) this.shell.say("");
     if (location.hash && this.box && isDrawn(this.box)) this.stage.zoomTo(this.box);
   }
 
@@ -125,18 +101,18 @@ export class BoxEditor {
     return at === undefined ? null : (this.doc.boxes[Number(at)]?.id ?? null);
   }
 
-  #saved() {
+  saved() {
     this.shell.showSaving();
-    if (this.conflict !== this.session.conflict) this.#show();
+    if (this.conflict !== this.session.conflict) this.show();
   }
 
   /** A save may have settled a suspect. */
-  #queued() {
+  queued() {
     this.shell.showQueue();
-    if (this.shown?.suspects.length !== this.session.photo.suspects.length) this.#show();
+    if (this.shown?.suspects.length !== this.session.photo.suspects.length) this.show();
   }
 
-  #show() {
+  show() {
     const { ghosts, doc, dimension } = this;
     if (!boxOf(doc, this.selected) && !ghosts.some((ghost) => ghost.id === this.selected)) this.selected = null;
     const visible = this.ghostsShown ? ghosts : [];
@@ -155,11 +131,6 @@ export class BoxEditor {
     find("#stage-label").textContent = spoken(this.session.photo, doc, ghosts.length, box, dimension);
   }
 
-  #viewed() {
-    this.shapes.follow();
-    find("#zoom").textContent = `${Math.round(this.stage.view.scale * 100)} %`;
-  }
-
   /** @param {import("./model/geometry.js").Box | null} box */
   #showPlace(box) {
     const { width, height } = this.stage.size;
@@ -172,7 +143,7 @@ export class BoxEditor {
   /** @param {string | null} id @param {boolean} [reveal] bring it into the window */
   select(id, reveal = false) {
     this.selected = id;
-    this.#show();
+    this.show();
     const box = this.box ?? this.ghosts.find((ghost) => ghost.id === id);
     if (reveal && box && isDrawn(box)) this.stage.reveal(box);
   }
@@ -228,24 +199,18 @@ export class BoxEditor {
 
   /** @param {KeyboardEvent} event */
   tab(event) {
-    if (event.target !== this.stage.root) return false;
     const ids = [...this.doc.boxes, ...(this.ghostsShown ? this.ghosts : [])].map(({ id }) => id);
-    if (!ids.length) return false;
-    this.select(cycled(ids, this.selected, event.shiftKey ? -1 : 1), true);
+    return this.through(event, ids, this.selected, (id) => this.select(id, true));
+  }
+
+  letGo() {
+    if (!this.selected) return false;
+    this.select(null);
     return true;
   }
 
-  escape() {
-    if (this.drawing.cancel) this.drawing.cancel();
-    else if (document.activeElement !== this.stage.root) this.stage.root.focus({ preventScroll: true });
-    else if (this.selected) this.select(null);
-    else find("#boxes").focus();
-  }
-
   zoomToBox() {
-    const box = this.box ?? this.ghosts.find((ghost) => ghost.id === this.selected);
-    if (box && isDrawn(box)) this.stage.zoomTo(box);
-    else this.shell.say("Select a box first (Tab).");
+    this.zoomTo(this.box ?? this.ghosts.find((ghost) => ghost.id === this.selected), "Select a box first (Tab).");
   }
 
   /** @param {string} scope */
@@ -301,29 +266,9 @@ export class BoxEditor {
     return this.shell.say(`${ghosts.length} accepted.`);
   }
 
-  toggleGhosts() {
-    this.ghostsShown = !this.ghostsShown;
-    this.#show();
-    this.shell.say(this.ghostsShown ? "Suggestions are shown." : "Suggestions are hidden (H).");
-  }
-
-  otherSplit() {
-    if (this.config.blind) return;
-    this.session.edit({ ...this.doc, split: this.doc.split === "iteration" ? "holdout" : "iteration" });
-  }
-
-  async done() {
-    if (this.session.moving) return this.shell.tooEarly();
-    if (!this.doc.labeled) this.session.edit({ ...this.doc, labeled: true });
-    return this.shell.saveAndGoOn();
-  }
-
-  async none() {
-    if (this.session.moving) return this.shell.tooEarly();
+  none() {
     const real = realBoxes(this.doc, this.dimension).length;
-    if (real) return this.shell.say(`There are ${real} boxes here; delete them first, or say done (D).`, "problem");
-    this.session.edit(none(this.doc, this.dimension));
-    return this.shell.saveAndGoOn();
+    return this.nothing(real, "boxes", () => none(this.doc, this.dimension));
   }
 }
 

@@ -7,42 +7,20 @@ import { linkCommands } from "./link_keys.js";
 import { linksAdapter } from "./parts/adapters.js";
 import { find } from "./parts/dom.js";
 import { LinkForm } from "./parts/link_form.js";
-import { LinkLines } from "./parts/link_lines.js";
-import { Session } from "./parts/session.js";
-import { Shapes } from "./parts/shapes.js";
-import { Shell } from "./parts/shell.js";
-import { fingerMode } from "./parts/small.js";
-import { Stage } from "./parts/stage.js";
+import { PhotoEditor } from "./parts/photo_editor.js";
 import { onControl } from "./parts/view_keys.js";
 
-export class LinkEditor {
+export class LinkEditor extends PhotoEditor {
   /** @param {any} config */
   constructor(config) {
-    this.config = config;
+    super(config, linksAdapter);
     /** @type {number | null} */
     this.bib = null;
     /** @type {number | null} */
     this.face = null;
-    this.session = new Session(config, linksAdapter, {
-      opened: () => this.#opened(),
-      edited: () => this.#show(),
-      saved: () => this.shell.showSaving(),
-      queued: () => this.shell.showQueue(),
-      said: (text, kind) => this.shell.say(text, kind),
-    });
-    this.shell = new Shell(this.session);
-    this.stage = new Stage(find("#stage"), {
-      viewed: () => this.#viewed(),
-      failed: () => this.shell.say("The picture of this photo cannot be loaded.", "problem"),
-    });
-    this.lines = new LinkLines(this.stage);
-    this.shapes = new Shapes(this.stage);
     this.form = new LinkForm(config, this.#actions());
     this.stage.root.addEventListener("pointerdown", (event) => this.#clicked(event));
-    this.shell.keys(linkCommands(this));
-    fingerMode(this.stage);
-    this.session.start();
-    this.stage.root.focus({ preventScroll: true });
+    this.begin(linkCommands(this));
   }
 
   get doc() {
@@ -88,21 +66,14 @@ export class LinkEditor {
     };
   }
 
-  #opened() {
-    const same = this.shownPhoto === this.session.photo.sha256;
-    this.shownPhoto = this.session.photo.sha256;
-    this.stage.show(this.session.photo, same);
-    if (!same || this.bib === null || !this.wearable.includes(this.bib)) {
-      this.bib = this.suggestions[0]?.[0] ?? this.wearable[0] ?? null;
-      this.#aimAtSuggestion();
-    }
-    if (!same) this.shell.say("");
-    this.#show();
-    this.shell.showQueue();
-    this.shell.showSaving();
+  /** @param {boolean} same */
+  arrive(same) {
+    if (same && this.bib !== null && this.wearable.includes(this.bib)) return;
+    this.bib = this.suggestions[0]?.[0] ?? this.wearable[0] ?? null;
+    this.#aimAtSuggestion();
   }
 
-  #show() {
+  show() {
     const { bibs, faces, doc, suggestions } = this;
     this.lines.show(bibs, faces, doc.links ?? [], suggestions, this.bib);
     this.shapes.show([
@@ -151,16 +122,11 @@ export class LinkEditor {
     return `Photo ${photo.name}: ${this.wearable.length} bibs, ${this.wearers.length} faces, ${count} links.${bib}`;
   }
 
-  #viewed() {
-    this.shapes.follow();
-    find("#zoom").textContent = `${Math.round(this.stage.view.scale * 100)} %`;
-  }
-
   /** @param {number} bib */
   select(bib) {
     this.bib = bib;
     this.#aimAtSuggestion();
-    this.#show();
+    this.show();
     if (isDrawn(this.bibs[bib])) this.stage.reveal(this.bibs[bib]);
   }
 
@@ -173,7 +139,7 @@ export class LinkEditor {
   /** @param {number} face */
   #aim(face) {
     this.face = face;
-    this.#show();
+    this.show();
   }
 
   /** @param {PointerEvent} event */
@@ -247,17 +213,13 @@ export class LinkEditor {
     return this.done();
   }
 
-  async done() {
-    if (this.session.moving) return this.shell.tooEarly();
-    if (!this.doc.labeled) this.session.edit(allLinked(this.doc));
-    return this.shell.saveAndGoOn();
+  finished() {
+    return allLinked(this.doc);
   }
 
   /** @param {KeyboardEvent} event */
   tab(event) {
-    if (event.target !== this.stage.root || !this.wearable.length) return false;
-    this.select(/** @type {number} */ (cycled(this.wearable, this.bib, event.shiftKey ? -1 : 1)));
-    return true;
+    return this.through(event, this.wearable, this.bib, (bib) => this.select(bib));
   }
 
   /** @param {KeyboardEvent} event */
@@ -284,15 +246,14 @@ export class LinkEditor {
   }
 
   zoomToBib() {
-    if (this.bib !== null && isDrawn(this.bibs[this.bib])) this.stage.zoomTo(this.bibs[this.bib]);
+    if (this.bib !== null) this.zoomTo(this.bibs[this.bib], "This bib was never drawn.");
   }
 
-  escape() {
-    if (document.activeElement !== this.stage.root) this.stage.root.focus({ preventScroll: true });
-    else if (this.face !== null) {
-      this.face = null;
-      this.#show();
-    } else find("#boxes").focus();
+  letGo() {
+    if (this.face === null) return false;
+    this.face = null;
+    this.show();
+    return true;
   }
 }
 

@@ -1,6 +1,5 @@
 /** One pass over a photo, person by person: face, bib, number, link and name are confirmed together. */
 import { isDrawn } from "./model/geometry.js";
-import { cycled } from "./model/hit.js";
 import { withChange } from "./model/labels.js";
 import {
   SCOPES,
@@ -20,52 +19,29 @@ import { suspectShapes, suspectsOf } from "./model/suspects.js";
 import { personsAdapter } from "./parts/adapters.js";
 import { find } from "./parts/dom.js";
 import { Drawing } from "./parts/drawing.js";
-import { LinkLines } from "./parts/link_lines.js";
 import { PersonForm, captionOf } from "./parts/person_form.js";
-import { Session } from "./parts/session.js";
-import { Shapes } from "./parts/shapes.js";
-import { Shell } from "./parts/shell.js";
-import { fingerMode } from "./parts/small.js";
-import { Stage } from "./parts/stage.js";
+import { PhotoEditor } from "./parts/photo_editor.js";
 import { onControl } from "./parts/view_keys.js";
 import { personCommands } from "./persons_keys.js";
 
 /** @typedef {import("./model/persons.js").Person} Person */
 
-export class PersonsEditor {
+export class PersonsEditor extends PhotoEditor {
   /** @param {any} config */
   constructor(config) {
-    this.config = config;
+    super(config, personsAdapter);
     /** @type {string | null} */
     this.selected = null;
     /** @type {Set<string>} */
     this.apart = new Set();
-    this.ghostsShown = true;
     this.ghosts = allGhosts(config.photo);
     /** The box that is selected by the pointer, and has handles. @type {string | null} */
     this.box = null;
     /** @type {"bibs" | "faces"} */
     this.draws = "bibs";
-    this.session = new Session(config, personsAdapter, {
-      opened: () => this.#opened(),
-      edited: () => this.#show(),
-      saved: () => this.shell.showSaving(),
-      queued: () => this.shell.showQueue(),
-      said: (text, kind) => this.shell.say(text, kind),
-    });
-    this.shell = new Shell(this.session);
-    this.stage = new Stage(find("#stage"), {
-      viewed: () => this.#viewed(),
-      failed: () => this.shell.say("The picture of this photo cannot be loaded.", "problem"),
-    });
-    this.lines = new LinkLines(this.stage);
-    this.shapes = new Shapes(this.stage);
     this.drawing = new Drawing(this.stage, this.shapes, this.#target());
     this.form = new PersonForm(config, this);
-    this.shell.keys(personCommands(this));
-    fingerMode(this.stage);
-    this.session.start();
-    this.stage.root.focus({ preventScroll: true });
+    this.begin(personCommands(this));
   }
 
   get doc() {
@@ -73,7 +49,7 @@ export class PersonsEditor {
   }
 
   get known() {
-    return this.session.photo.names_by_number;
+    return { ...this.form?.names.byNumber, ...this.session.photo.names_by_number };
   }
 
   get people() {
@@ -117,24 +93,17 @@ export class PersonsEditor {
     this.session.edit({ ...doc, [dimension]: withChange(doc[dimension], id, fields) });
   }
 
-  #opened() {
-    const same = this.shownPhoto === this.session.photo.sha256;
-    this.shownPhoto = this.session.photo.sha256;
+  /** @param {boolean} same */
+  arrive(same) {
     this.ghosts = allGhosts(this.session.photo);
-    this.stage.show(this.session.photo, same);
-    if (!same) {
-      this.apart = new Set();
-      this.box = null;
-      this.draws = "bibs";
-      this.selected = (this.people.find((person) => person.suggested) ?? this.people[0])?.id ?? null;
-      this.shell.say("");
-    }
-    this.#show();
-    this.shell.showQueue();
-    this.shell.showSaving();
+    if (same) return;
+    this.apart = new Set();
+    this.box = null;
+    this.draws = "bibs";
+    this.selected = (this.people.find((person) => person.suggested) ?? this.people[0])?.id ?? null;
   }
 
-  #show() {
+  show() {
     const everybody = this.people;
     if (!everybody.some(({ id }) => id === this.selected)) this.selected = null;
     const shape = (/** @type {Person} */ person, /** @type {any} */ box, /** @type {string} */ kind) => ({
@@ -171,15 +140,10 @@ export class PersonsEditor {
     return `Photo ${this.session.photo.name}: ${everybody.length} people, ${left} suggested.${at}`;
   }
 
-  #viewed() {
-    this.shapes.follow();
-    find("#zoom").textContent = `${Math.round(this.stage.view.scale * 100)} %`;
-  }
-
   /** @param {string | null} id @param {boolean} [reveal] */
   select(id, reveal = false) {
     this.selected = id;
-    this.#show();
+    this.show();
     const { person } = this;
     if (reveal && person) for (const box of [person.bib, person.face]) if (box && isDrawn(box)) this.stage.reveal(box);
   }
@@ -274,6 +238,12 @@ export class PersonsEditor {
     if (this.person?.face) this.#change(this.person.face.id, { identity });
   }
 
+  /** @param {() => Promise<string>} make */
+  makeName(make) {
+    const id = this.person?.face?.id;
+    if (id) void this.session.editNamed(make, (identity) => ({ ...this.doc, faces: withChange(this.doc.faces, id, { identity }) }));
+  }
+
   /** @param {number} at */
   setScope(at) {
     const { dimension, scope } = SCOPES[at];
@@ -288,7 +258,7 @@ export class PersonsEditor {
     if (!person) return this.shell.say("Select somebody first (Tab).");
     if (person.bib && person.face && person.suggested) {
       this.apart.add(person.bib.id);
-      this.#show();
+      this.show();
       return this.shell.say("Face and bib are two people's.");
     }
     const own = this.#labelled();
@@ -324,53 +294,33 @@ export class PersonsEditor {
   /** @param {"bibs" | "faces"} dimension */
   setDraws(dimension) {
     this.draws = dimension;
-    this.#show();
+    this.show();
     this.shell.say(`Drag over the photo to draw a ${dimension.slice(0, -1)}.`);
   }
 
   /** @param {KeyboardEvent} event */
   tab(event) {
-    if (event.target !== this.stage.root || !this.people.length) return false;
     const ids = this.people.map(({ id }) => id);
-    this.select(cycled(ids, this.selected, event.shiftKey ? -1 : 1), true);
+    return this.through(event, ids, this.selected, (id) => this.select(id, true));
+  }
+
+  letGo() {
+    if (!this.selected) return false;
+    this.select(null);
     return true;
   }
 
-  escape() {
-    if (this.drawing.cancel) this.drawing.cancel();
-    else if (document.activeElement !== this.stage.root) this.stage.root.focus({ preventScroll: true });
-    else if (this.selected) this.select(null);
-    else find("#boxes").focus();
-  }
-
   zoomToPerson() {
-    const box = this.person?.face ?? this.person?.bib;
-    if (box && isDrawn(box)) this.stage.zoomTo(box);
-    else this.shell.say("Select somebody first (Tab).");
+    this.zoomTo(this.person?.face ?? this.person?.bib, "Select somebody first (Tab).");
   }
 
-  toggleGhosts() {
-    this.ghostsShown = !this.ghostsShown;
-    this.#show();
-    this.shell.say(this.ghostsShown ? "Suggestions are shown." : "Suggestions are hidden (H).");
+  finished() {
+    return allDone(this.doc);
   }
 
-  otherSplit() {
-    this.session.edit({ ...this.doc, split: this.doc.split === "iteration" ? "holdout" : "iteration" });
-  }
-
-  async done() {
-    if (this.session.moving) return this.shell.tooEarly();
-    if (!this.doc.labeled) this.session.edit(allDone(this.doc));
-    return this.shell.saveAndGoOn();
-  }
-
-  async none() {
-    if (this.session.moving) return this.shell.tooEarly();
+  none() {
     const real = this.people.filter(({ suggested }) => !suggested).length;
-    if (real) return this.shell.say(`There are ${real} people here; delete them first, or say done (D).`, "problem");
-    this.session.edit(nobody(this.doc));
-    return this.shell.saveAndGoOn();
+    return this.nothing(real, "people", () => nobody(this.doc));
   }
 
   /** What the name field offers first. */

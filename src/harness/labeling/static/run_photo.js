@@ -4,7 +4,8 @@
  *
  * @typedef {{kind: string, at?: number, text: string, state: string, why?: string, score?: number | null,
  *   identity?: string, box: [number, number, number, number] | null}} Said
- * @typedef {{side: string, state: string, ends: [number, number][], score: number | null, why: string}} Line
+ * @typedef {{side: string, at: number, text: string, state: string, ends: [number, number][], score: number | null,
+ *   why: string}} Line
  * @typedef {{labels: Said[], predictions: Said[], links: Line[], dropped: Said[]}} Layers
  * @typedef {"run" | "base"} Side
  * @typedef {{id: string, side: Side, layer: string, title: string, why: string, state: string, wrong: boolean,
@@ -45,12 +46,12 @@ function findingsOf(side, layers) {
   return [
     ...layers.labels.map((said) => boxed(said, "labels")),
     ...layers.predictions.map((said) => boxed(said, "predictions")),
-    ...layers.links.map((line, at) => ({
-      id: `${side}-link-${at}`,
+    ...layers.links.map((line) => ({
+      id: `${side}-link-${line.side}-${line.at}`,
       side,
       layer: line.side === "label" ? "labels" : "predictions",
       kind: "link",
-      title: `${say(line.state)} link`,
+      title: [say(line.state), "link", line.text].filter(Boolean).join(" "),
       why: [line.why, line.score == null ? "" : `score ${line.score.toFixed(2)}`].filter(Boolean).join(", "),
       state: line.state,
       wrong: WRONG.includes(line.state),
@@ -221,7 +222,7 @@ class Viewer {
   #isNew(finding) {
     if (finding.side === "base" || finding.layer !== "labels" || !finding.wrong) return false;
     const before = this.findings.find(({ id }) => id === finding.id.replace(/^run/, "base"));
-    return before !== undefined && !before.wrong && !finding.line;
+    return before !== undefined && !before.wrong;
   }
 
   /** @param {Finding} finding */

@@ -83,8 +83,10 @@ function fill(cell, at) {
 function shot(photo) {
   const [wide, high] = photo.size ?? [4, 3];
   const picture = svg("image", { href: `${pictures}/${photo.sha256}/thumb`, width: wide, height: high });
-  const boxes = photo.marks.map(([state, [x, y, w, h]]) =>
-    svg("rect", { class: state, x: x * wide, y: y * high, width: w * wide, height: h * high }),
+  const boxes = photo.marks.flatMap(([state, [x, y, w, h]]) =>
+    ["under", state].map((name) =>
+      svg("rect", { class: name, x: x * wide, y: y * high, width: w * wide, height: h * high }),
+    ),
   );
   return svg("svg", { class: "shot", viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": photo.name }, picture, ...boxes);
 }

@@ -2,6 +2,7 @@
 import { get, write } from "./parts/api.js";
 import { element, find } from "./parts/dom.js";
 import { command, listen } from "./parts/keys.js";
+import { Outbox } from "./parts/outbox.js";
 
 const KEYS = { left: "1", right: "2", both: "b", merge: "m", rename: "r" };
 const AGAIN = 800;
@@ -16,13 +17,14 @@ class Suspects {
     this.at = 0;
     /** @type {string[]} */
     this.undos = [];
+    this.outbox = new Outbox({ say: (text, kind) => this.say(text, kind), idle: () => void this.refresh() });
     const on = (/** @type {string} */ id, /** @type {() => void} */ run) => find(id).addEventListener("click", run);
     on("#open-left", () => this.open(0));
     on("#open-right", () => this.open(1));
     on("#skip", () => this.go(1));
-    on("#undo", () => void this.undo());
+    on("#undo", () => this.undo());
     find("#check-text").addEventListener("keydown", (event) => {
-      if (/** @type {KeyboardEvent} */ (event).key === "Enter") void this.answer("rename");
+      if (/** @type {KeyboardEvent} */ (event).key === "Enter" && this.#typed()) this.answer("rename");
       if (/** @type {KeyboardEvent} */ (event).key === "Escape") /** @type {HTMLElement} */ (event.target).blur();
     });
     listen(
@@ -32,7 +34,7 @@ class Suspects {
         command("Go", "ArrowLeft", "previous", () => this.go(-1)),
         command("Go", "o", "open the left photo", () => this.open(0)),
         command("Go", "p", "open the right photo", () => this.open(1)),
-        command("Go", "Control+z u", "undo", () => void this.undo()),
+        command("Go", "Control+z u", "undo", () => this.undo()),
       ],
       () => true,
     );
@@ -43,17 +45,26 @@ class Suspects {
     return this.suspects[this.at] ?? null;
   }
 
+  /** Ask for what has no answer, unless an answer is on its way. Whatever is on show stays, where it is still open. */
   async refresh() {
-    const { suspects, total, fresh, state } = await get("/api/people/suspects");
-    this.suspects = suspects;
-    this.total = total;
-    this.at = Math.min(this.at, Math.max(0, suspects.length - 1));
-    this.waitsFor = state === "preparing" ? "Faces are being compared; more may come." : "";
-    this.#show();
-    document.body.dataset.ready = "true";
-    document.body.dataset.fresh = String(fresh);
     clearTimeout(this.again);
-    if (!fresh && state !== "failed") this.again = setTimeout(() => void this.refresh(), AGAIN);
+    try {
+      const { suspects, total, fresh, state } = await get("/api/people/suspects");
+      if (this.outbox.waiting) return;
+      const shown = this.suspect?.check;
+      const at = suspects.findIndex((/** @type {any} */ { check }) => check === shown);
+      this.suspects = suspects;
+      this.total = total;
+      this.at = at < 0 ? Math.min(this.at, Math.max(0, suspects.length - 1)) : at;
+      this.waitsFor = state === "preparing" ? "Faces are being compared; more may come." : "";
+      this.#show();
+      document.body.dataset.ready = "true";
+      document.body.dataset.fresh = String(fresh);
+      if (!fresh && state !== "failed") this.again = setTimeout(() => void this.refresh(), AGAIN);
+    } catch (error) {
+      this.say(error instanceof Error ? error.message : String(error), "problem");
+      this.again = setTimeout(() => void this.refresh(), 3000);
+    }
   }
 
   #show() {
@@ -73,7 +84,7 @@ class Suspects {
         return button;
       }),
     );
-    find("#check-text").toggleAttribute("disabled", !("rename" in suspect.answers));
+    find("#another").hidden = !("rename" in suspect.answers);
     find("#open-right").toggleAttribute("disabled", !suspect.sides[1].face);
   }
 
@@ -104,52 +115,52 @@ class Suspects {
   /** @param {number} side */
   open(side) {
     const photo = this.suspect?.sides[side].face?.photo ?? this.suspect?.photos[0];
-    if (photo) location.assign(this.config.editor + photo);
+    if (photo) void this.outbox.leave(this.config.editor + photo);
   }
 
   /** @param {string} answer */
   chosen(answer) {
     if (!this.suspect || !(answer in this.suspect.answers)) return this.say("That is no answer to this one.");
     if (answer === "rename" && !this.#typed()) return find("#check-text").focus();
-    return void this.answer(answer);
+    return this.answer(answer);
   }
 
   #typed() {
     return /** @type {HTMLInputElement} */ (find("#check-text")).value.trim();
   }
 
-  /** @param {string} answer */
-  async answer(answer) {
+  /** The next one comes up at once, so that the next key is about that. @param {string} answer */
+  answer(answer) {
     const { suspect } = this;
+    if (!suspect) return;
     const body = { check: suspect.check, answer, ...(answer === "rename" ? { name: this.#typed() } : {}) };
-    await this.#sent("/api/people/suspects", body, `${suspect.answers[answer]}. Ctrl+Z takes it back.`, (undo) => this.undos.push(undo));
+    this.suspects = this.suspects.filter((each) => each !== suspect);
+    this.total -= 1;
+    this.at = Math.min(this.at, Math.max(0, this.suspects.length - 1));
     const text = /** @type {HTMLInputElement} */ (find("#check-text"));
     text.value = "";
     text.blur();
+    this.#show();
+    this.outbox.send(async () => {
+      this.undos.push((await write("POST", "/api/people/suspects", body)).undo);
+      this.say(`${suspect.answers[answer]}. Ctrl+Z takes it back.`);
+    });
   }
 
-  async undo() {
-    const token = this.undos.at(-1);
-    if (!token) return this.say("Nothing is left to undo.");
-    return this.#sent("/api/people/undo", { undo: token }, "Undone.", () => this.undos.pop());
+  undo() {
+    this.outbox.send(async () => {
+      const token = this.undos.at(-1);
+      if (!token) return this.say("Nothing is left to undo.");
+      await write("POST", "/api/people/undo", { undo: token });
+      this.undos.pop();
+      return this.say("Undone.");
+    });
   }
 
-  /** @param {string} path @param {any} body @param {string} told @param {(undo: string) => void} done */
-  async #sent(path, body, told, done) {
-    document.body.dataset.fresh = "false";
-    try {
-      done((await write("POST", path, body)).undo);
-      this.say(told);
-    } catch (error) {
-      this.say(error instanceof Error ? error.message : String(error), "problem-text");
-    }
-    await this.refresh();
-  }
-
-  /** @param {string} text @param {string} [kind] */
+  /** @param {string} text @param {"" | "problem"} [kind] */
   say(text, kind = "") {
     find("#message").textContent = text;
-    find("#message").className = kind;
+    find("#message").className = kind && "problem-text";
   }
 }
 

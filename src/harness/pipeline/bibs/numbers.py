@@ -80,9 +80,10 @@ class Found:
         """A piece of text that was read: as numbers where the readings are some, and whose they would be."""
         wearer = self.torso.wearer(self.faces, line, aspect) if self.guided else None
         readings = (self.format.number(reading) or reading for reading in sighting.readings)
-        self.sightings.append(
-            replace(sighting, readings=tuple(replace(r, wearer=wearer, height=line.h) for r in readings))
-        )
+        mine = tuple(replace(r, wearer=wearer, height=line.h) for r in readings)
+        # Whoever cuts a bib out of a photo leaves its number whole, and hardly any paper beside it.
+        whole = self.torso.close_up(self.faces, line) and _surest(mine).whole_at(sighting.cut)
+        self.sightings.append(replace(sighting, readings=mine, cut="" if whole else sighting.cut))
 
     def unsure(self) -> list[int]:
         """The faces without a sure number on their torso."""
@@ -94,6 +95,13 @@ class Found:
         whole = [sighting.box for sighting in self.sightings]
         unseen = {wearer for wearer, box in self._at_edge if not any(same_line(box, other) for other in whole)}
         return sorted(unseen.intersection(self.unsure())) if unseen else []
+
+    def nothing(self) -> bool:
+        """Whether no whole number was found, and no part of one on somebody whose face was: what the frame or an arm
+        hides there is not seen in a smaller picture either."""
+        return all(
+            UNREAD in number.text and not (self.faces and number.wearer is not None) for number in self.numbers()
+        )
 
     def numbers(self) -> tuple[Reading, ...]:
         """The numbers of the photo, those of which a part cannot be seen with a `?` in its place."""
@@ -196,6 +204,13 @@ def partial_number(number: Reading, side: str) -> Reading:
     if side == "left":
         return replace(number, text=f"{UNREAD}{number.text}", char_scores=sure + number.char_scores)
     return replace(number, text=f"{number.text}{UNREAD}", char_scores=number.char_scores + sure)
+
+
+def covered_number(number: Reading, side: str, sure: float) -> Reading:
+    """A number with a `?` for what is hidden at one side, also for the character beside that where it is not sure."""
+    first, end = (1, 0) if side == "left" else (-1, -1)
+    told = len(number.text) <= _FEWEST_DIGITS or number.char_scores[end] >= sure
+    return partial_number(number if told else number.without(first), side)
 
 
 def _surest(readings: Sequence[Reading]) -> Reading:

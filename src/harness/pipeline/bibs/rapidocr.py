@@ -5,6 +5,7 @@ and in the torso below each face, once for each of `torso_faces`, scaled so that
 with `closer` unsure, only below faces that the first look found no sure number for. With `near_faces`, the first look
 is at the rectangle around all torsos. Pieces of text are read from the photo's own pixels, however small the picture
 was that they were found in, once for each of the `margins` that they are cut out with; the readings of one place vote.
+Where that tells no number, `last_looks` are at the whole photo, scaled to these shares of `long_side`.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ import numpy as np
 from pydantic import Field
 
 from harness.base.checks import Pixels, Share
+from harness.pipeline.bibs.covered import covered_side
 from harness.pipeline.bibs.ends import ends_before
 from harness.pipeline.bibs.engine import SeenCharacter, check_engine, find_texts, open_engine, read_line
 from harness.pipeline.bibs.formats import BibFormat
-from harness.pipeline.bibs.numbers import Found, NumberRule
+from harness.pipeline.bibs.numbers import UNREAD, Found, NumberRule, covered_number
 from harness.pipeline.bibs.plates import WIDEST, Edges, ink_on, within
 from harness.pipeline.bibs.readings import Plate, Reading
 from harness.pipeline.bibs.texts import WHOLE, Corners, bounds, crop, cut_by, in_blocks, join, tiles, turned, widen
 from harness.pipeline.bibs.torsos import Torso
 from harness.pipeline.bibs.voting import Sighting
-from harness.pipeline.images import scale_to, straighten
+from harness.pipeline.images import framed, scale_to, straighten
 from harness.pipeline.looks import Image, Look
 from harness.pipeline.weights import Weights
 from harness.types import BibBox, Box, FaceBox
@@ -38,6 +40,9 @@ _ROOM = 0.25
 _WIDE_ROOM = 1.5
 #: Torsos smaller than this many pixels of a face's height have no number that could be read.
 _SMALLEST_FACE = 8
+#: The last looks have so much room around the photo, as a share of its long side: text that fills a picture up to its
+#: frame is not seen as text.
+_BORDER = 0.25
 #: Enlarging a torso beyond this costs time and shows nothing more.
 _LARGEST_FACTOR = 4
 #: Text lower than this many pixels is enlarged as it is cut out, which keeps more of it than enlarging it afterwards.
@@ -78,7 +83,7 @@ class RapidOcr:
 
     CHEAP: ClassVar = frozenset(
         {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "closer", "margins"}
-        | {"read_width", "format", "lone_plates"}
+        | {"read_width", "format", "lone_plates", "last_looks", "covered"}
     )
 
     long_side: PixelsOrNone
@@ -97,6 +102,8 @@ class RapidOcr:
     detector: Weights
     recognizer: Weights
     lone_plates: bool = True
+    last_looks: tuple[Share, ...] = ()
+    covered: bool = False
 
     def __post_init__(self) -> None:
         if not self.long_side and not self.torso_faces:
@@ -131,7 +138,8 @@ class RapidOcr:
             self._look_at(part, long_side, look, found, closer=True)
         for part, long_side in self.wider_looks(look.size, [faces[wearer] for wearer in found.cut_off()]):
             self._look_at(part, long_side, look, found, closer=True)
-        numbers = found.numbers()
+        self._look_once_more(look, found)
+        numbers = tuple(self._as_far_as_seen(look, number) for number in found.numbers())
         if self.torso_faces and self.closer == "always":  # where the first look was sure, it is a safety net
             look.step("bib.torso_faces", sum(reading.closer for reading in numbers))
         for rule, count in found.made_a_difference().items():
@@ -140,6 +148,24 @@ class RapidOcr:
         # A number that was read beyond the border is on no bib of the photo.
         aspect = look.size[0] / look.size[1]
         return tuple(bib for number in numbers if (bib := self.plate.around(number, aspect)).has_coords)
+
+    def _look_once_more(self, look: Look, found: Found) -> None:
+        """Look at the whole photo, smaller each time, until there is a number: a bib may be too large to be seen as
+        text, or hang on somebody far from all faces that were found."""
+        for share in self.last_looks if self.long_side else ():
+            if not found.nothing():
+                break
+            self._look_at(WHOLE, max(32, round(self.long_side * share)), look, found, border=_BORDER)
+            look.step("bib.last_looks", int(not found.nothing()))
+
+    def _as_far_as_seen(self, look: Look, number: Reading) -> Reading:
+        """A number with a `?` at the side where something before the bib hides the rest of it."""
+        along = number.along
+        if not self.covered or UNREAD in number.text or len(along) < 2:
+            return number
+        side = look.see("covered", self, [number.corners, along], partial(covered_side, number.corners, along))
+        look.step("bib.covered", int(bool(side)))
+        return covered_number(number, side, self.rule.sure) if side else number
 
     def scenes(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
         """The parts of the photo to look at first, and the pixels that the long side of each is scaled to."""
@@ -171,11 +197,14 @@ class RapidOcr:
             factors = {min(target / pixels, _LARGEST_FACTOR) for target in heights}
             yield from ((region, max(32, round(long_side * factor))) for factor in sorted(factors))
 
-    def _look_at(self, part: Box, long_side: int, look: Look, found: Found, closer: bool = False) -> None:
+    def _look_at(
+        self, part: Box, long_side: int, look: Look, found: Found, closer: bool = False, border: float = 0.0
+    ) -> None:
         """Find the text in a part of the photo, and read it once for each margin."""
         aspect = look.size[0] / look.size[1]
         pieces: list[tuple[Corners, Sighting]] = []
-        for seen in look.see("text", self, [*part.xywh, long_side], partial(self._find, part, long_side)):
+        asked = [*part.xywh, long_side, *([border] if border else [])]
+        for seen in look.see("text", self, asked, partial(self._find, part, long_side, border)):
             hangs = found.may_hang(turned(seen, look.size), aspect)
             corners = self._on_plate(look, seen) if self.lone_plates and hangs else seen
             box, line = bounds(corners), turned(corners, look.size)
@@ -222,10 +251,12 @@ class RapidOcr:
         seen = look.see("read", self, [wider, self.read_width], partial(self._read, wider))
         return Reading.of(seen, wider, closer)
 
-    def _find(self, part: Box, long_side: int, image: Image) -> list[Corners]:
+    def _find(self, part: Box, long_side: int, border: float, image: Image) -> list[Corners]:
         cropped, left, top = crop(image, part)
         scaled, factor = scale_to(self.preprocessing(cropped), long_side)
-        corners = (find_texts(self._engine, scaled) / factor + (left, top)) / (image.shape[1], image.shape[0])
+        room = round(border * long_side)
+        texts = find_texts(self._engine, framed(scaled, room)) - room
+        corners = (texts / factor + (left, top)) / (image.shape[1], image.shape[0])
         return [[[round(x, 6), round(y, 6)] for x, y in text] for text in corners.tolist()]
 
     def _read(self, corners: Corners, image: Image) -> list[SeenCharacter]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from harness.base.checks import NotNegative, Positive
@@ -11,6 +11,8 @@ from harness.pipeline.bibs.engine import SeenCharacter
 from harness.pipeline.bibs.texts import Corners, bounds
 from harness.types import BibBox, Box
 
+#: Half of a character, in steps from one to the next.
+_ROOM = 0.45
 #: What else a character may be, with the recognizer's probabilities.
 Others = tuple[tuple[str, float], ...]
 
@@ -32,6 +34,7 @@ class Reading:
     wearer: int | None = None
     closer: bool = False
     height: float = 0.0
+    corners: Corners = field(default_factory=list)
 
     @classmethod
     def of(cls, seen: Sequence[SeenCharacter], corners: Corners, closer: bool = False) -> Reading:
@@ -45,6 +48,7 @@ class Reading:
             tuple(start + place * (end - start) for place, _ in seen),
             tuple(tuple((character, chance) for character, chance in likely[1:]) for _, likely in seen),
             closer=closer,
+            corners=corners,
         )
 
     @property
@@ -56,6 +60,22 @@ class Reading:
     def weakest(self) -> float:
         """How sure its least sure character is."""
         return min(self.char_scores, default=0.0)
+
+    @property
+    def along(self) -> tuple[float, ...]:
+        """The middles of its characters from 0 to 1 along the piece of text; none where that stands upright."""
+        if not self.corners:
+            return ()
+        (left, _), (right, _), (low_right, _), (low_left, _) = self.corners
+        start, end = (left + low_left) / 2, (right + low_right) / 2
+        return tuple(round((place - start) / (end - start), 4) for place in self.places) if end > start else ()
+
+    def whole_at(self, side: str) -> bool:
+        """Whether the character nearest to the frame of the photo at this side has as much room there as it needs."""
+        if len(self.places) < 2 or side not in ("left", "right"):
+            return False
+        room = self.places[0] if side == "left" else 1 - self.places[-1]
+        return room >= _ROOM * (self.places[-1] - self.places[0]) / (len(self.places) - 1)
 
     def chance(self, place: int, character: str) -> float:
         """How likely the character at a place is another one, or itself."""

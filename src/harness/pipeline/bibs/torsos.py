@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from harness.base.checks import Positive, Share
 from harness.types import Box, FaceBox
 
+#: Text this high, as a share of the photo, hangs on somebody who is near, whatever else is in the photo.
+_LARGE = 1 / 12
+
 
 @dataclass(frozen=True)
 class Torso:
@@ -32,15 +35,26 @@ class Torso:
             raise ValueError(f"min_height={self.min_height} is not below max_height={self.max_height}")
 
     def wearer(self, faces: Sequence[FaceBox], box: Box, aspect: float) -> int | None:
-        """Whose torso a number at `box` is on: of the faces that it may belong to, the one most nearly above it."""
+        """Whose torso a number at `box` is on: of the faces that it may belong to, the one most nearly above it.
+
+        A photo that shows a bib and hardly more than that is of one torso, and no face is missing in it.
+        """
+        if self.close_up(faces, box):
+            return 0
         fitting = [(self._strain(face, box, aspect), number) for number, face in enumerate(faces)]
         strain, number = min(fitting, default=(math.inf, 0))
         return number if strain <= 1 else None
 
     def somebody(self, faces: Sequence[FaceBox], box: Box) -> bool:
         """Whether a number may hang on somebody whose face was not found: people stand on the same ground, so that it
-        is as high and as far down as one on somebody beside them whose face was found. With no face at all, it may."""
-        return not faces or any(self._height_fits(face, box) and abs(self._drop(face, box)) <= 1 for face in faces)
+        is as high and as far down as one on somebody beside them whose face was found. What is larger than most banners
+        may hang on somebody near. With no face at all, every number may."""
+        beside = any(self._height_fits(face, box) and abs(self._drop(face, box)) <= 1 for face in faces)
+        return not faces or box.h >= _LARGE or beside
+
+    def close_up(self, faces: Sequence[FaceBox], box: Box) -> bool:
+        """Whether a photo shows one bib and hardly more than that, by the height of a text and for want of a face."""
+        return not faces and box.h >= _LARGE
 
     def _strain(self, face: FaceBox, box: Box, aspect: float) -> float:
         """How far off the middle of the torso a number is; 1 at its edge, infinite for one of an impossible height."""

@@ -196,9 +196,24 @@ def without_rivals(readings: Sequence[Reading], share: float, sure: float) -> tu
     highest: dict[int | None, float] = {}
     for reading in left:
         highest[reading.wearer] = max(highest.get(reading.wearer, 0.0), reading.height)
-    high = [r for r in left if r.wearer is None or r.height >= share * highest[r.wearer]]
+    high = [r for r in left if r.height >= share * _highest(r, left, highest)]
     known = {reading.wearer for reading in high if reading.weakest >= sure} - {None}
     return tuple(reading for reading in high if reading.weakest >= sure or reading.wearer not in known)
+
+
+def _highest(reading: Reading, others: Sequence[Reading], by_wearer: dict[int | None, float]) -> float:
+    """How high the highest number is that is on the same torso; of one on nobody, that is on the same bib."""
+    if reading.wearer is not None:
+        return by_wearer[reading.wearer]
+    unworn = (other for other in others if other.wearer is None)
+    return max(other.height for other in unworn if other is reading or _beside(reading.box, other.box))
+
+
+def _beside(box: Box, number: Box) -> bool:
+    """Whether the middle of a text may be on the bib of a number, which is about twice as wide and four times as
+    high."""
+    across, down = box.x + box.w / 2 - number.x - number.w / 2, box.y + box.h / 2 - number.y - number.h / 2
+    return abs(across) <= number.w and abs(down) <= 2 * number.h
 
 
 def _rank(candidate: Reading, reading: Reading, kept: Sequence[Reading], rivals: Sequence[int]) -> tuple[int, float]:

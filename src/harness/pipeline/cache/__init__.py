@@ -13,10 +13,11 @@ that several machines use. Backends import this package, and their keys follow f
 from __future__ import annotations
 
 from harness.pipeline.cache.local import FILE, CacheConfig, StageCache, StageUse
-from harness.pipeline.cache.values import Entry, checksum, decoded, encoded, key_of
+from harness.pipeline.cache.values import PICTURE, Entry, checksum, decoded, encoded, key_of
 
 __all__ = [
     "FILE",
+    "PICTURE",
     "CacheConfig",
     "Entry",
     "StageCache",

@@ -25,7 +25,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import warn
 from harness.pipeline.cache.local import CacheConfig, StageCache
 from harness.pipeline.cache.stores import Store, open_store
-from harness.pipeline.cache.values import Entry, checked, checksum, encoded
+from harness.pipeline.cache.values import PICTURE, Entry, checked, checksum, encoded
 
 #: The stage whose answers say who somebody is: that of `pipeline/identity`.
 PERSONAL = "identity"
@@ -98,7 +98,7 @@ class SharedCache(StageCache):
     def get(self, key: str, stage: str = "", photo: str = "") -> Entry | None:
         """The entry of a key, from here or from there."""
         entry = super().get(key, stage, photo)
-        if entry is not None or (stage == PERSONAL and not self.faces):
+        if entry is not None or stage == PICTURE or (stage == PERSONAL and not self.faces):
             return entry
         content = self._fetch(key, photo)
         if content is None:
@@ -114,7 +114,8 @@ class SharedCache(StageCache):
     def put(self, key: str, stage: str, entry: Entry, photo: str = "") -> None:
         """Keep an entry here and, unless it is personal, there."""
         super().put(key, stage, entry, photo)
-        if self._reach.writable and (self.faces or not _personal(stage, entry.value)):
+        shared = stage != PICTURE and (self.faces or not _personal(stage, entry.value))
+        if self._reach.writable and shared:
             folder = photo or _NO_PHOTO
             with self._bypassed_store(reading=False):
                 self.store.write(folder, key, packed(key, stage, entry))

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+#: What pictures for reports are kept as: no stage, and nothing that leaves this machine.
+PICTURE = "picture"
 #: What an array in NumPy's own format begins with; no JSON does.
 _ARRAY = b"\x93NUMPY"
 

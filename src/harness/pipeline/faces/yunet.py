@@ -1,8 +1,8 @@
 """Faces by YuNet, through OpenCV.
 
-A small picture that is enlarged to `long_side` is blurred, and the landmarks of its faces are off. Whoever needs good
-ones, to turn a face upright, asks for them once more: where a picture was enlarged to more than twice its size, they
-are looked for in closer looks at the face, scaled to each of `landmark_heights`, and the mean is taken.
+The landmarks of a face that is small in the picture that is looked at are off, and so are those in a small picture that
+is enlarged to `long_side`, which is blurred. Whoever needs good ones, to turn a face upright, asks for them once more:
+they are looked for in closer looks at the face, scaled to each of `landmark_heights`, and the mean is taken.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from harness.pipeline.weights import Weights
 from harness.types import FaceBox
 
 _TOP_K = 5000
-#: Landmarks in a picture that was enlarged by more than this are looked for once more.
-_ENLARGED = 2
+#: Landmarks are looked for once more in a picture that was enlarged by more than this, and of a face that is lower than
+#: so many pixels in the picture that was looked at.
+_ENLARGED, _LOW = 2, 40
 #: A closer look goes so far from the middle of a face, in its larger side. A lesser find will do there, whose middle is
 #: off by no more than this share of the face's height.
 _REACH, _LEAST_SURE, _SAME_PLACE = 1.5, 0.2, 0.4
@@ -63,9 +64,11 @@ class YuNet:
 
     def landmarks(self, look: Look, faces: Sequence[FaceBox]) -> tuple[FaceBox, ...]:
         """The same faces with the landmarks of closer looks; a face that is not seen there keeps those that it has."""
-        if not self.landmark_heights or self.long_side <= _ENLARGED * max(look.size):
+        if not self.landmark_heights:
             return tuple(faces)
-        return tuple(self._closer(look, face) for face in faces)
+        scale = self.long_side / max(look.size)
+        low = np.inf if scale > _ENLARGED else _LOW / (scale * look.size[1])
+        return tuple(self._closer(look, face) if face.h < low else face for face in faces)
 
     def _closer(self, look: Look, face: FaceBox) -> FaceBox:
         asked = [face.xywh, self.landmark_heights]

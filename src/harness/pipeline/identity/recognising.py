@@ -83,8 +83,7 @@ class Recogniser(ABC):
     def embed(self, look: Look, faces: Sequence[FaceBox]) -> FaceVectors:
         """The vectors of a photo's faces. Each is kept in the cache by itself, so that other faces, found with another
         threshold, cost only their own."""
-        _, height = look.size
-        heights = np.array([face.h * height for face in faces], dtype=np.float64)
+        heights = self.heights(look, faces)
         enrolled = heights >= self.least_height
         rows = [self._vector(look, face) if good else None for face, good in zip(faces, enrolled, strict=True)]
         length = next((len(row) for row in rows if row is not None), 0)
@@ -93,6 +92,10 @@ class Recogniser(ABC):
             if row is not None:
                 vectors[place] = row
         return FaceVectors(vectors, enrolled, heights)
+
+    def heights(self, look: Look, faces: Sequence[FaceBox]) -> NDArray[np.float64]:
+        """How high faces are, in pixels of the photo."""
+        return np.array([face.h * look.size[1] for face in faces], dtype=np.float64)
 
     def _vector(self, look: Look, face: FaceBox) -> NDArray[np.float32]:
         asked = [*face.xywh, face.landmarks]

@@ -108,7 +108,7 @@ def _write_until_settled(folder: Path, gt_vs_pred: Path, trace: Path, samples: i
     read_traces, standardizer = traces_in_step, options.standardizer
     while True:
         traces = read_traces(trace, samples, options.trace_form)
-        standardizing = Standardizing(standardizer)
+        standardizing = Standardizing(standardizer, options.standardizer.drops)
         try:
             return _write(folder, read_records(gt_vs_pred, samples), traces, samples, options, standardizing)
         except OutOfOrderError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from harness.report.canvas import WIDTH, Chart, Picture, Sample, Scale, box, hatched, picture
@@ -14,18 +14,18 @@ GENUINE, IMPOSTOR = "#0072b2", "#d55e00"
 
 
 def identity_figures(
-    similar: ScoreHistogram, curve: Sequence[CurvePoint], threshold: float, fpir: float
+    similar: ScoreHistogram, curve: Sequence[CurvePoint], thresholds: Mapping[str, float], fpir: float
 ) -> tuple[Picture, ...]:
-    """The figures; one that would show nothing is left out."""
+    """The figures; one that would show nothing is left out. `thresholds` are what they are called, and where."""
     pictures = []
     if any(similar.genuine) or any(similar.impostors):
-        pictures.append(_similarities(similar, threshold))
+        pictures.append(_similarities(similar, thresholds))
     if curve:
         pictures.append(_fnir(curve, fpir))
     return tuple(pictures)
 
 
-def _similarities(similar: ScoreHistogram, threshold: float) -> Picture:
+def _similarities(similar: ScoreHistogram, thresholds: Mapping[str, float]) -> Picture:
     pattern, lines = hatched("similarities-two", IMPOSTOR)
     kinds = (("one person", similar.genuine, GENUINE), ("two people", similar.impostors, lines))
     shares = {
@@ -33,7 +33,7 @@ def _similarities(similar: ScoreHistogram, threshold: float) -> Picture:
         for label, counts, fill in kinds
         if sum(counts)
     }
-    upright, across = Scale(0, max(max(own) for own in shares.values()) * 1.05), Scale(-0.4, 1.0)
+    upright, across = Scale(0, max(max(own) for own in shares.values()) * 1.25), Scale(-0.4, 1.0)
     chart = Chart(68, 30, WIDTH - 88, 165, across, upright)
     edges = list(pairwise(float(edge) for edge in similar.edges))
     legend: dict[str, Sample] = {}
@@ -42,9 +42,10 @@ def _similarities(similar: ScoreHistogram, threshold: float) -> Picture:
             if share and high > across.low:
                 chart.bar((max(low, across.low), 0), (high, share), fill, 0.65)
         legend[label] = _swatch(fill)
-    if math.isfinite(threshold):
-        chart.upright(threshold, "--")
-        chart.text((threshold, upright.high), f"threshold {threshold:.2f}", (5, 12), size=9.5)
+    for place, (name, value) in enumerate(thresholds.items()):
+        if math.isfinite(value):
+            chart.upright(value, ("--", ":")[place % 2])
+            chart.text((value, upright.high), f"{name} {value:.2f}", (5, 12 + 13 * place), size=9.5)
     chart.legend(legend, "upper left")
     ticks = ("similarity", across.numbers()), ("share of the pairs", upright.percents())
     parts = [pattern, *chart.frame("How similar two faces are", *ticks)]

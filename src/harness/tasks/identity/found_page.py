@@ -8,8 +8,8 @@ from harness.base.errors import PhotoError
 from harness.report.html import Inlined, render
 from harness.tasks.identity.finder import Found
 from harness.tasks.identity.telling import headline, notes, reasons, short, warnings
-from harness.tasks.photos.mistakes import ReadPhoto
 from harness.tasks.photos.pictures import jpeg, outline, scaled
+from harness.tasks.photos.shots import ReadPhoto
 from harness.types import FaceBox
 
 #: The longer side of a photo on the page.

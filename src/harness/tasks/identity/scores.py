@@ -9,6 +9,7 @@ from harness.scoring.boxes import Ints
 from harness.scoring.cards import Counted, Declaration, ItemCounts
 from harness.scoring.clusters import ClusterScorecard
 from harness.scoring.finding import FindScorecard, FindTally, headline, tally_finding
+from harness.scoring.grouping_point import GroupingPoint
 from harness.scoring.people import Tallied
 from harness.scoring.people_clusters import tally_clusters
 from harness.scoring.searching import Operating, Search
@@ -25,12 +26,14 @@ DECLARED: tuple[Declaration, ...] = (
 
 @dataclass(frozen=True)
 class Grouped:
-    """The cluster of each found face, -1 for one that is not enrolled; and the pairs of faces that labels say are one
-    person's, or two people's."""
+    """The cluster of each found face, -1 for one that is not enrolled; the pairs of faces that labels say are one
+    person's, or two people's; the clusters that the people of each fold are judged by; and the thresholds of all."""
 
     clusters: Ints
     must: Ints
     cannot: Ints
+    by_fold: tuple[Ints, ...]
+    point: GroupingPoint
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class IdentityScores:
     verify: VerifyTally
     cluster: Tallied
     operating: Operating
+    grouping: GroupingPoint
 
     @property
     def parts(self) -> tuple[Tallied, ...]:
@@ -64,9 +68,9 @@ class IdentityScores:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The threshold of a search."""
-        whole = self.operating.whole
-        return {"identity/threshold": whole} if whole < float("inf") else {}
+        """The thresholds of a search and of clusters."""
+        both = {"identity/threshold": self.operating.whole, "identity/cluster_threshold": self.grouping.whole}
+        return {name: value for name, value in both.items() if value < float("inf")}
 
     @property
     def operating_words(self) -> str:
@@ -82,6 +86,15 @@ class IdentityScores:
         unsure = f" An FPIR below 1/{strangers} cannot be measured." if strangers and not point.measurable else ""
         return told + unsure
 
+    @property
+    def grouping_words(self) -> str:
+        """From which average similarity on faces are grouped, and what that rests on."""
+        point = self.grouping
+        if point.whole == float("inf"):
+            return "Nobody searched as a stranger, so that there is no threshold and no faces are grouped."
+        people = f", {point.people:,} people with several faces" if point.people else ""
+        return f"Faces are grouped from an average similarity of {point.whole:.3f} on ({point.source}{people})."
+
     def tags(self, model: str) -> Mapping[str, str]:
         """The threshold with what it was set for: it means nothing with another model or on another set."""
         point = self.operating
@@ -91,6 +104,9 @@ class IdentityScores:
             "identity.threshold.fpir": f"{point.target:g}",
             "identity.threshold.strangers": str(max(point.strangers)),
             "identity.threshold.measurable": str(point.measurable).lower(),
+            "identity.cluster_threshold": f"{self.grouping.whole:.6f}",
+            "identity.cluster_threshold.source": self.grouping.source,
+            "identity.cluster_threshold.people": str(self.grouping.people),
             "identity.model": model,
         }
 
@@ -101,6 +117,7 @@ def score(search: Search, operating: Operating, points: tuple[Operating, ...], g
         find=tally_finding(search, operating),
         selfie=tally_selfies(search, operating, points),
         verify=tally_verification(search.evidence),
-        cluster=tally_clusters(search.evidence, grouped.clusters, grouped.must, grouped.cannot),
+        cluster=tally_clusters(search.evidence, grouped.clusters, grouped.must, grouped.cannot, grouped.by_fold),
         operating=operating,
+        grouping=grouped.point,
     )

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from harness.pipeline.cache import StageCache
 from harness.report.canvas import write_pictures
 from harness.report.html import Inlined, render
 from harness.runs.plan import Showing, Shown
 from harness.scoring.boxes import Ints
 from harness.scoring.finding import CAUSES, MEANINGS, Missed
-from harness.scoring.people import Evidence
+from harness.scoring.people import NOBODY, UNKNOWN, Evidence
 from harness.tasks.identity.figures import identity_figures
 from harness.tasks.identity.gathering import SeenPhoto
-from harness.tasks.identity.scores import IdentityScores
-from harness.tasks.photos.mistakes import ReadPhoto, Shots, take_shots
-from harness.tasks.photos.pictures import jpeg
+from harness.tasks.identity.scores import Grouped, IdentityScores
+from harness.tasks.photos.shots import PhotoPictures, ReadPhoto
 from harness.types import Box, FaceBox
 
 #: How many photos and rows of each kind are shown; the others are counted.
-MOST_MISSED, MOST_STRANGERS, MOST_ROWS, MOST_IN_ROW = 24, 12, 12, 16
+MOST_MISSED, MOST_STRANGERS, MOST_ROWS, MOST_IN_ROW, MOST_OTHERS = 24, 12, 12, 16, 4
 #: Bytes of pictures in this part: the photos' part has its own.
 ROOM = 2_500_000
 
@@ -36,7 +36,7 @@ class Album:
     photos: Sequence[SeenPhoto]
     evidence: Evidence
     wanted: dict[str, list[Box]] = field(default_factory=lambda: defaultdict(list))
-    shots: Mapping[str, Shots] = field(default_factory=dict)
+    pictures: PhotoPictures | None = None
     inlined: Inlined = field(default_factory=lambda: Inlined(ROOM))
 
     def face(self, row: int) -> tuple[int, FaceBox]:
@@ -50,17 +50,18 @@ class Album:
         if box is not None:
             self.wanted[self.photos[photo].photo.sha256].append(box)
 
-    def read(self, read_photo: ReadPhoto) -> None:
-        """Read the photos that were asked for."""
+    def open(self, read_photo: ReadPhoto, kept: StageCache | None) -> None:
+        """All is asked for that will be shown."""
         asked = [item.photo for item in self.photos if item.photo.sha256 in self.wanted]
-        self.shots = take_shots(asked, self.wanted, read_photo)
+        self.pictures = PhotoPictures(asked, self.wanted, read_photo, kept)
 
     def show(self, photo: int, box: Box | None) -> str | None:
         """The part as an address; None where it cannot be read or does not fit any more."""
-        shots = self.shots.get(self.photos[photo].photo.sha256)
-        if shots is None or box is None or box not in shots.parts:
+        sha256 = self.photos[photo].photo.sha256
+        if self.pictures is None or box is None or box not in self.wanted[sha256]:
             return None
-        return self.inlined.jpeg(jpeg(shots.parts[box]))
+        part = self.pictures.part(sha256, box)
+        return self.inlined.jpeg(part) if part else None
 
 
 def show_identity(
@@ -68,30 +69,37 @@ def show_identity(
     photos: Sequence[SeenPhoto],
     evidence: Evidence,
     scores: IdentityScores,
-    clusters: Ints,
+    grouped: Grouped,
     read_photo: ReadPhoto,
+    kept: StageCache | None = None,
 ) -> Shown:
-    """Write the figures into the folder, and make the part of the report."""
+    """Write the figures into the folder, and make the part of the report. `kept` has pictures that were made before."""
     album = Album(photos, evidence)
     missed = [(item, _place(item, album)) for item in _worst(scores.find.missed)[:MOST_MISSED]]
     strangers = [
         (item, album.face(item.face)[1] if item.face is not None else None)
         for item in scores.find.strangers[:MOST_STRANGERS]
     ]
-    rows = _disordered(evidence, clusters)
+    rows = _disordered(evidence, grouped)
     for photo, box in [(item.photo, box) for item, box in missed] + [(item.photo, box) for item, box in strangers]:
         album.ask(photo, box)
     for row in rows[:MOST_ROWS]:
         for face in row.shown:
             album.ask(*album.face(face))
-    album.read(read_photo)
+    album.open(read_photo, kept)
     point = scores.operating
-    figures = identity_figures(scores.verify.histogram, scores.selfie.curve, point.whole, point.target)
+    figures = identity_figures(
+        scores.verify.histogram,
+        scores.selfie.curve,
+        {"searches from": point.whole, "clusters from": scores.grouping.whole},
+        point.target,
+    )
     write_pictures(showing.folder, figures)
     html = render(
         "people.html",
         headline=scores.headline,
         operating=scores.operating_words,
+        grouping=scores.grouping_words,
         causes=list(_causes(scores)),
         missed=[_missed(item, box, album, scores) for item, box in missed],
         missed_total=len(scores.find.missed),
@@ -101,16 +109,23 @@ def show_identity(
                 "photo": evidence.photos.names[item.photo],
                 "person": evidence.people[item.person].name,
                 "words": "by a number alone" if item.score is None else f"similarity {item.score:.2f}",
+                "shows": _shown_there(evidence, item.face),
             }
             for item, box in strangers
         ],
         strangers_total=len(scores.find.others),
         rows=[_row(row, album) for row in rows[:MOST_ROWS]],
         rows_left_out=max(0, len(rows) - MOST_ROWS),
-        clustered=bool((evidence.faces.person[clusters >= 0] >= 0).any()),
+        clustered=bool((evidence.faces.person[grouped.clusters >= 0] >= 0).any()),
         figures={figure.name: Markup(figure.svg) for figure in figures},  # made and escaped here
     )
     return Shown(html)
+
+
+def _shown_there(evidence: Evidence, face: int | None) -> str:
+    """Whose the face is that came back; "" where that is not known."""
+    person = UNKNOWN if face is None else int(evidence.faces.person[face])
+    return evidence.people[person].name if person >= 0 else "somebody without a name" if person == NOBODY else ""
 
 
 def _worst(missed: Sequence[Missed]) -> list[Missed]:
@@ -162,40 +177,63 @@ def _causes(scores: IdentityScores) -> Iterator[dict[str, str]]:
 
 @dataclass(frozen=True)
 class _Disorder:
-    """A person whose faces are in several clusters, or with others; their faces by cluster."""
+    """A person whose faces are in several clusters, or with others; their faces by cluster, and a face of each of the
+    others there."""
 
     person: int
     by_cluster: Mapping[int, tuple[int, ...]]
-    others: Mapping[int, tuple[str, ...]]
+    others: Mapping[int, Mapping[str, int]]
 
     @property
-    def shown(self) -> list[int]:
+    def own(self) -> list[int]:
         """Those of their faces that are shown."""
         return [face for faces in self.by_cluster.values() for face in faces][:MOST_IN_ROW]
 
+    def strange(self, cluster: int) -> list[int]:
+        """The faces of others that are shown."""
+        return list(self.others[cluster].values())[:MOST_OTHERS]
 
-def _disordered(evidence: Evidence, clusters: Ints) -> list[_Disorder]:
-    """People who are split or merged, those with most faces first."""
+    @property
+    def shown(self) -> list[int]:
+        """All faces that are shown."""
+        return [*self.own, *(face for cluster in self.by_cluster for face in self.strange(cluster))]
+
+
+def _disordered(evidence: Evidence, grouped: Grouped) -> list[_Disorder]:
+    """People who are split or merged in the clusters that they are judged by, those with most faces first."""
+    found: list[_Disorder] = []
+    for fold, clusters in enumerate(grouped.by_fold):
+        found += _disordered_of(evidence, clusters, np.flatnonzero(evidence.folds == fold))
+    return sorted(found, key=lambda item: (-sum(map(len, item.by_cluster.values())), item.person))
+
+
+def _disordered_of(evidence: Evidence, clusters: Ints, people: Ints) -> Iterator[_Disorder]:
     person = evidence.faces.person
-    members: dict[int, set[int]] = defaultdict(set)
+    members: dict[int, dict[int, int]] = defaultdict(dict)
     own: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for face in np.flatnonzero((person >= 0) & (clusters >= 0)).tolist():
-        members[int(clusters[face])].add(int(person[face]))
+        members[int(clusters[face])].setdefault(int(person[face]), face)
         own[int(person[face])][int(clusters[face])].append(face)
-    found = []
-    for who, parts in own.items():
+    for who in own.keys() & set(people.tolist()):
+        parts = own[who]
         others = {
-            cluster: tuple(sorted(evidence.people[other].name for other in members[cluster] - {who}))
+            cluster: dict(
+                sorted((evidence.people[other].name, face) for other, face in members[cluster].items() if other != who)
+            )
             for cluster in parts
         }
         if len(parts) > 1 or any(others.values()):
             ordered = dict(sorted(parts.items(), key=lambda item: (-len(item[1]), item[0])))
-            found.append(_Disorder(who, {cluster: tuple(faces) for cluster, faces in ordered.items()}, others))
-    return sorted(found, key=lambda item: (-sum(map(len, item.by_cluster.values())), item.person))
+            yield _Disorder(who, {cluster: tuple(faces) for cluster, faces in ordered.items()}, others)
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_OTHERS} more" if len(names) > MOST_OTHERS else ""
+    return ", ".join(names[:MOST_OTHERS]) + more
 
 
 def _row(row: _Disorder, album: Album) -> dict[str, Any]:
-    shown = set(row.shown)
+    shown = set(row.own)
     faces = sum(map(len, row.by_cluster.values()))
     words = f"{faces} faces in {len(row.by_cluster)} clusters" if len(row.by_cluster) > 1 else f"{faces} faces"
     return {
@@ -204,7 +242,8 @@ def _row(row: _Disorder, album: Album) -> dict[str, Any]:
         "clusters": [
             {
                 "images": [album.show(*album.face(face)) for face in own if face in shown],
-                "others": ", ".join(row.others[cluster][:4]),
+                "strange": [album.show(*album.face(face)) for face in row.strange(cluster)],
+                "others": _names(list(row.others[cluster])),
             }
             for cluster, own in row.by_cluster.items()
             if shown & set(own)

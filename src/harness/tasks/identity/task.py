@@ -24,11 +24,12 @@ from harness.runs.items import FailedItem, Item, item_rows
 from harness.runs.plan import Show, Showing, Shown, TaskResult
 from harness.runs.returns import RETURNS_FILE, write_returns
 from harness.scoring import Declaration, intervals
+from harness.scoring.grouping_point import GroupingPoint
 from harness.scoring.people import Evidence, Queries
 from harness.scoring.searching import Operating, Search, operate
 from harness.scoring.selfies import FPIRS
 from harness.tasks.identity.gathering import SeenPhoto, SeenSelfie, gather, match_faces
-from harness.tasks.identity.grouping import group_faces
+from harness.tasks.identity.grouping import Grouping
 from harness.tasks.identity.returned import returns_of
 from harness.tasks.identity.roster import roster_of
 from harness.tasks.identity.scores import DECLARED, IdentityScores, score
@@ -80,20 +81,22 @@ class IdentityTask:
 
     def evaluate(self, folder: Path, seed: int, quiet: bool) -> TaskResult:  # noqa: ARG002 - a task's interface
         """Gather who is where, search, and count what comes back. What came back for whom is left in the folder."""
-        photos, _ = self.photos.predicted(quiet)  # those that failed make the task of photos incomplete
+        photos = tuple(self.photos.predicted(quiet)[0])  # those that failed make the task of photos incomplete
         selfies, failed = self.selfies()
         evidence = self.evidence(self.photos.references, photos, selfies)
         search = Search(evidence, self.recogniser.gallery)
         *points, here = operate(search, (*FPIRS, self.recogniser.fpir))
-        operating = self._from_iteration() or here
+        elsewhere = self._from_iteration()
+        operating = elsewhere[0] if elsewhere else here
         seen = _seen(photos)
-        matched, clustering = match_faces(seen, self.photos.scoring), self.recogniser.clustering
-        grouped = group_faces(evidence, seen, matched, self.photos.references, clustering, operating.whole)
+        grouping = self.grouping(self.photos.references, evidence, seen)
+        grouped = grouping.at(elsewhere[1] if elsewhere else grouping.point(operating.whole))
         scores = score(search, operating, tuple(points), grouped)
         write_returns(folder / RETURNS_FILE, returns_of(evidence, seen, scores.find))
 
         def show(showing: Showing) -> Shown:
-            return show_identity(showing, seen, evidence, scores, grouped.clusters, read_photo)
+            kept = self.photos.opened_cache
+            return show_identity(showing, seen, evidence, scores, grouped, read_photo, kept)
 
         return self._result(evidence, scores, failed, show)
 
@@ -117,7 +120,9 @@ class IdentityTask:
             left_out={metric: each.left_out for metric, each in sure.items() if each.left_out},
             stage_keys=dict.fromkeys(cards, keys["identity"]) if (keys := self.photos.stage_keys()) else {},
             headline=scores.headline,
-            text="\n".join(filter(None, [scores.operating_words, _thinned_words(evidence.queries)])),
+            text="\n".join(
+                filter(None, [scores.operating_words, scores.grouping_words, _thinned_words(evidence.queries)])
+            ),
         )
         return TaskResult(
             kept=kept,
@@ -141,6 +146,11 @@ class IdentityTask:
         )
         scoring = self.photos.scoring
         return gather(roster, seen, selfies, scoring, identities_labeled=references.identities_labeled)
+
+    def grouping(self, references: ReferenceSet, evidence: Evidence, seen: Sequence[SeenPhoto]) -> Grouping:
+        """The faces of these photos, to be grouped."""
+        matched = match_faces(seen, self.photos.scoring)
+        return Grouping.of(evidence, seen, matched, references, self.recogniser.clustering)
 
     def selfies(self) -> tuple[list[SeenSelfie], list[FailedItem]]:
         """The selfies of the set as they are searched with, and those that cannot be read."""
@@ -173,18 +183,24 @@ class IdentityTask:
             return f"given by {self.photos.file.path.name}"
         return ", ".join(model.sha256 for model in self.recogniser.models)
 
-    def _from_iteration(self) -> Operating | None:
-        """On a holdout, the operating point of the iteration photos of the same set; None elsewhere."""
+    def _from_iteration(self) -> tuple[Operating, GroupingPoint] | None:
+        """On a holdout, the thresholds of the iteration photos of the same set; None elsewhere."""
         source: Any = self.photos.source
         if self.photos.references.split != Split.HOLDOUT or not hasattr(source, "split"):
             return None
         iteration = replace(self.photos, source=replace(source, split=Split.ITERATION))
-        other = IdentityTask(iteration)
+        other, references, words = IdentityTask(iteration), iteration.references, "set on the iteration photos"
         photos, _ = iteration.predicted()
-        search = Search(other.evidence(iteration.references, photos, other.selfies()[0]), self.recogniser.gallery)
+        evidence = other.evidence(references, photos, other.selfies()[0])
+        search = Search(evidence, self.recogniser.gallery)
         found = operate(search, (self.recogniser.fpir,))[0]
         strangers = int(np.count_nonzero(search.stranger_scores() > -np.inf))
-        return Operating.fixed(found.target, found.whole, strangers, "set on the iteration photos")
+        grouped = other.grouping(references, evidence, _seen(photos)).point(found.whole)
+        source_words = words if grouped.people else f"{words}, {grouped.source}"
+        return (
+            Operating.fixed(found.target, found.whole, strangers, words),
+            GroupingPoint.fixed(grouped.whole, source_words, grouped.people),
+        )
 
 
 def _given_selfies(photos: FilePhotosTask) -> Iterator[SeenSelfie]:

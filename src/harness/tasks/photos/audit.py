@@ -82,12 +82,12 @@ def audit(pipeline: Pipeline, photos: Sequence[EvaluatedPhoto], cache: StageCach
 
 def chosen(photos: Sequence[EvaluatedPhoto], share: float) -> list[EvaluatedPhoto]:
     """Which photos are audited: chance decides, and nobody can foresee it."""
-    chance, answered = random.SystemRandom(), [item for item in photos if item.hits]
-    picked = chance.sample(answered, math.ceil(share * len(answered)))
-    for stage in sorted({stage for item in answered for stage in item.hits}):
-        if not any(stage in item.hits for item in picked):
-            picked.append(chance.choice([item for item in answered if stage in item.hits]))
-    return sorted(picked, key=lambda item: item.name)
+    chance, answered = random.SystemRandom(), {row: tuple(item.hits) for row, item in enumerate(photos) if item.hits}
+    picked = set(chance.sample(list(answered), math.ceil(share * len(answered))))
+    for stage in sorted({stage for stages in answered.values() for stage in stages}):
+        if not any(stage in answered[row] for row in picked):
+            picked.add(chance.choice([row for row, stages in answered.items() if stage in stages]))
+    return sorted((item for row, item in enumerate(photos) if row in picked), key=lambda item: item.name)
 
 
 def difference(cached: Any, fresh: Any, where: str = "") -> str | None:

@@ -1,30 +1,18 @@
-"""The mistakes of a run, one by one, and the part of the photo that each is about."""
+"""The mistakes of a run, one by one, each with the part of the photo that it is about."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
-from harness.base.errors import PhotoError
-from harness.references.sets import ReferencePhoto
 from harness.scoring.bibs import detect_bibs, is_complete
 from harness.scoring.detection import Detection, Thresholds
 from harness.scoring.faces import detect_faces
 from harness.scoring.misses import MissedNumber
-from harness.tasks.photos.pictures import LONG_SIDE, Image, outline, scaled
 from harness.tasks.photos.predicting import EvaluatedPhoto
-from harness.types import BibBox, Box, FaceBox
-
-CROP_SIDE = 256
-#: How much of its surroundings a crop shows, in longer sides of the box.
-SURROUNDINGS = 0.6
-#: No box is looked at more closely than one of so many pixels.
-SMALLEST = 24
-
-ReadPhoto = Callable[[Path, str], Image]
+from harness.types import BibBox, FaceBox
 
 
 @dataclass(frozen=True)
@@ -41,14 +29,6 @@ class Mistake:
     def told(self) -> str:
         """All of it in a line."""
         return f"{self.words} ({self.why})" if self.why else self.words
-
-
-@dataclass(frozen=True)
-class Shots:
-    """What is shown of one photo: the whole of it, scaled, and parts of it in their full sharpness."""
-
-    whole: Image
-    parts: Mapping[Box, Image]
 
 
 def mistakes(
@@ -100,38 +80,3 @@ def _misreadings(
 
 def _name(box: BibBox | FaceBox) -> str:
     return f"bib {box.number or ''}".strip() if isinstance(box, BibBox) else "face"
-
-
-def take_shots(
-    photos: Iterable[ReferencePhoto], boxes: Mapping[str, Iterable[Box]], read: ReadPhoto
-) -> dict[str, Shots]:
-    """Read each photo once, and keep of it what is shown: by SHA-256, with the parts that are asked for. A photo that
-    cannot be read is not shown."""
-    shots: dict[str, Shots] = {}
-    for photo in photos:
-        if photo.sha256 not in shots:
-            try:
-                pixels = read(photo.path, photo.sha256)
-            except PhotoError:
-                continue
-            parts = {box: cut_out(pixels, box) for box in boxes.get(photo.sha256, ())}
-            shots[photo.sha256] = Shots(scaled(pixels, LONG_SIDE), parts)
-    return shots
-
-
-def cut_out(pixels: Image, box: Box) -> Image:
-    """The square around a box, with some of its surroundings, and the box drawn in it."""
-    height, width = pixels.shape[:2]
-    half = max(box.w * width, box.h * height, SMALLEST) * (0.5 + SURROUNDINGS)
-    side = max(1, int(2 * min(half, width / 2, height / 2)))
-    x = _start((box.x + box.w / 2) * width, side, width)
-    y = _start((box.y + box.h / 2) * height, side, height)
-    part = scaled(pixels[y : y + side, x : x + side], CROP_SIDE)
-    corners = [((box.x * width - x) / side, (box.y * height - y) / side)]
-    corners += [(((box.x + box.w) * width - x) / side, ((box.y + box.h) * height - y) / side)]
-    start, end = ((round(CROP_SIDE * x), round(CROP_SIDE * y)) for x, y in corners)
-    return outline(part, start, end)
-
-
-def _start(centre: float, side: int, length: int) -> int:
-    return round(min(max(centre - side / 2, 0), length - side))

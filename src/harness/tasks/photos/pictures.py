@@ -1,8 +1,9 @@
 """A photo with what was found, missed and invented drawn on it.
 
 Green: a label that was found. Red, thick: a label that was missed. Orange: a prediction without a label. Grey: a label
-that is not scored. A broad green line is a labelled link, a thin orange one a proposed link. Words say the
-same, so that colour alone carries nothing. Nothing is drawn inside of a face, and words stand beside faces.
+that is not scored. Blue: what was found on a photo without labels, right or wrong. A broad green line is a labelled
+link, a thin orange one a proposed link. Words say the same, so that colour alone carries nothing. Nothing is drawn
+inside of a face, and words stand beside faces.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ Colour = tuple[int, int, int]
 Rectangle = tuple[int, int, int, int]
 DARK, WHITE, YELLOW = (32, 32, 32), (255, 255, 255), (255, 230, 0)
 GREEN, RED, ORANGE, GREY = (40, 160, 60), (220, 40, 40), (255, 140, 0), (150, 150, 150)
+BLUE = (30, 100, 220)
 
 
 def draw_photo(
@@ -50,22 +52,36 @@ def draw_photo(
     long_side: int = LONG_SIDE,
 ) -> bytes:
     """The annotated photo as JPEG, with a legend where it is wide enough to be read."""
-    from PIL.ImageDraw import Draw
-
-    picture, labels = _resized(pixels, long_side), photo.labels
-    clean, draw = picture.copy(), Draw(picture)
-    faces = [_frame(draw, face) for face in (*(labels.faces or ()), *found.faces)]
-    bibs_drawn = _marks(detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
-    faces_drawn = _marks(detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
-    _draw_links(draw, labels, found)
-    _outline(draw, bibs_drawn)
-    for face in faces:
-        picture.paste(clean.crop(face), face)
-    _outline(draw, faces_drawn)
-    _write(draw, [*faces_drawn, *bibs_drawn], faces)
+    labels = photo.labels
+    bibs = _marks(detect_bibs([labels], [found], thresholds.bib_iou), labels.bibs or (), found.bibs)
+    faces = _marks(detect_faces([labels], [found], thresholds.face_iou), labels.faces or (), found.faces)
+    picture = _drawn(_resized(pixels, long_side), labels, found, bibs, faces)
     if long_side == LONG_SIDE:
         picture = _with_legend(picture, f"{photo.name}   {LEGEND}")
     return _encoded(picture)
+
+
+def draw_found(found: PhotoPrediction, pixels: Image, long_side: int) -> bytes:
+    """A photo without labels as JPEG, with all that was found on it; nothing says whether that is right."""
+    bibs, faces = ([_Mark(box, BLUE, 3, _name(box)) for box in boxes] for boxes in (found.bibs, found.faces))
+    return _encoded(_drawn(_resized(pixels, long_side), PhotoLabels(), found, bibs, faces))
+
+
+def _drawn(
+    picture: Pillow.Image, labels: PhotoLabels, found: PhotoPrediction, bibs: Sequence[_Mark], faces: Sequence[_Mark]
+) -> Pillow.Image:
+    """The picture with links, boxes and words drawn on it, and every face left free."""
+    from PIL.ImageDraw import Draw
+
+    clean, draw = picture.copy(), Draw(picture)
+    free = [_frame(draw, face) for face in (*(labels.faces or ()), *found.faces)]
+    _draw_links(draw, labels, found)
+    _outline(draw, bibs)
+    for face in free:
+        picture.paste(clean.crop(face), face)
+    _outline(draw, faces)
+    _write(draw, [*faces, *bibs], free)
+    return picture
 
 
 def draw_close_up(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Protocol
 
 from harness.base.errors import PhotoError, WeightsError
-from harness.base.progress import track
+from harness.base.packed import packed
+from harness.base.progress import track_stream
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
 from harness.pipeline.identity.recognising import FaceVectors
@@ -21,7 +22,7 @@ from harness.references.sets import ReferencePhoto
 from harness.types import PhotoLabels, PhotoPrediction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EvaluatedPhoto:
     """A photo with what the pipeline said about it, the seconds of what was computed and how often the cache helped.
     `size` is its width and height in pixels. `vectors` are those of its faces, where people are recognised; they are
@@ -71,7 +72,7 @@ class Predictions:
     """The photos that were evaluated and those that failed, in the order of the set; how many damaged entries of the
     cache workers met; and who worked, in words, where it was not the run's own process."""
 
-    photos: tuple[EvaluatedPhoto, ...]
+    photos: Sequence[EvaluatedPhoto]
     failed: tuple[FailedPhoto, ...]
     repaired: int = 0
     workers: str = ""
@@ -100,18 +101,23 @@ class LocalExecutor:
 
 def predict(
     pipeline: Pipeline, photos: Sequence[ReferencePhoto], cache: StageCache | None, quiet: bool = False
-) -> tuple[tuple[EvaluatedPhoto, ...], tuple[FailedPhoto, ...]]:
+) -> tuple[Sequence[EvaluatedPhoto], tuple[FailedPhoto, ...]]:
     """Run the pipeline on every photo. One that cannot be read, or on which a stage raises, fails alone and loudly."""
-    evaluated, failed = [], []
-    for photo, opened in zip(photos if quiet else track(photos, "photos"), opened_ahead(photos), strict=True):
-        result = attempt(photo, partial(_predict, pipeline, photo, opened, cache))
-        if isinstance(result, FailedPhoto):
-            failed.append(result)
-        else:
-            evaluated.append(result)
+    failed: list[FailedPhoto] = []
+
+    def evaluate() -> Iterator[EvaluatedPhoto]:
+        opened_photos = opened_ahead(photos)
+        for photo, opened in opened_photos if quiet else track_stream(opened_photos, "photos", len(photos)):
+            result = attempt(photo, partial(_predict, pipeline, photo, opened, cache))
+            if isinstance(result, FailedPhoto):
+                failed.append(result)
+            else:
+                yield result
+
+    evaluated = packed(evaluate())
     if cache:
         cache.prune()
-    return tuple(evaluated), tuple(failed)
+    return evaluated, tuple(failed)
 
 
 def attempt(photo: ReferencePhoto, evaluate: Callable[[], EvaluatedPhoto]) -> EvaluatedPhoto | FailedPhoto:
@@ -133,8 +139,15 @@ def _predict(
     look = Look(opened.result(), cache)
     prediction = pipeline.predict(look)
     vectors = pipeline.embed(look, prediction.faces)
-    costs = (look.seconds, look.hits, look.misses, look.steps, look.cpu_seconds)
+    hits, misses, steps = (_alike(tuple(each.items())) for each in (look.hits, look.misses, look.steps))
+    costs = (look.seconds, hits, misses, steps, look.cpu_seconds)
     return EvaluatedPhoto(photo, prediction, *costs, look.size, vectors, asked=look.asked)
+
+
+@lru_cache(maxsize=1024)
+def _alike(counts: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
+    """Counts that most photos have alike, which therefore share them."""
+    return dict(counts)
 
 
 def _place(error: Exception) -> str:
@@ -143,12 +156,12 @@ def _place(error: Exception) -> str:
     return f"{Path(last.filename).name}, line {last.lineno}"
 
 
-def opened_ahead(photos: Sequence[ReferencePhoto]) -> Iterator[Future[OpenedPhoto]]:
+def opened_ahead(photos: Iterable[ReferencePhoto]) -> Iterator[tuple[ReferencePhoto, Future[OpenedPhoto]]]:
     """Read and check each photo while the pipeline is busy with the one before it; no more than one waits in memory."""
     with ThreadPoolExecutor(1) as pool:
-        ahead = [pool.submit(open_photo, photo.path, photo.sha256) for photo in photos[:1]]
-        for photo in photos[1:]:
-            current = ahead.pop()
-            ahead.append(pool.submit(open_photo, photo.path, photo.sha256))
-            yield current
+        ahead: list[tuple[ReferencePhoto, Future[OpenedPhoto]]] = []
+        for photo in photos:
+            ahead.append((photo, pool.submit(open_photo, photo.path, photo.sha256)))
+            if len(ahead) > 1:
+                yield ahead.pop(0)
         yield from ahead

@@ -9,15 +9,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from types import ModuleType
-
-import numpy as np
 
 from harness.base.errors import ConfigError
 from harness.base.objects import import_named
+from harness.base.packed import blocks
 from harness.references.sets import ReferencePhoto
 from harness.scoring import (
-    ApPhoto,
     Behaviour,
     Counted,
     Declaration,
@@ -26,14 +23,9 @@ from harness.scoring import (
     MissedNumber,
     MissScorecard,
     Slice,
-    average_precision,
-    bib_behaviour,
-    face_behaviour,
     intervals,
     missed_numbers,
     number_status,
-    slice_bibs,
-    slice_faces,
     tally_bib_errors,
     tally_bibs,
     tally_face_errors,
@@ -42,14 +34,15 @@ from harness.scoring import (
     tally_misses,
     tally_numbers,
 )
-from harness.scoring import bibs as bib_rules
-from harness.scoring import faces as face_rules
-from harness.scoring.average_precision import jackknife_precision
+from harness.scoring.curves import BehaviourPart, behaviour_of, bib_part, face_part
 from harness.scoring.detection import Thresholds
-from harness.scoring.speed import PHOTOS_PER_SECOND, SECONDS, SPEED, pipeline_seconds
+from harness.scoring.slices import Tagged, slices_of, tagged_bibs, tagged_faces
+from harness.scoring.speed import SPEED
 from harness.scoring.uncertainty import Jackknifed
+from harness.tasks.photos.costs import Costs
+from harness.tasks.photos.precision import precisions
 from harness.tasks.photos.predicting import EvaluatedPhoto
-from harness.types import BibBox, FaceBox, PhotoLabels, PhotoPrediction
+from harness.types import PhotoLabels, PhotoPrediction
 
 Labels = Sequence[PhotoLabels]
 Predictions = Sequence[PhotoPrediction]
@@ -159,8 +152,8 @@ def scorecards(thresholds: Thresholds) -> tuple[ScorePhotos, ...]:
 @dataclass(frozen=True)
 class Scores:
     """The scorecards of photos item by item, recall by tag, and how bibs and faces depend on their scores. `absent` is
-    what the predictions do not speak about, `groups` the group of each photo. `missed` has the numbers that were missed
-    on each photo, by its hash; `traced` says that the reader tells what it dropped."""
+    what the predictions do not speak about, `groups` the group of each photo, `costs` what they took. `missed` has the
+    numbers that were missed on a photo, by its hash; `traced` says that the reader tells what it dropped."""
 
     cards: Mapping[str, ItemCounts]
     slices: tuple[Slice, ...]
@@ -169,6 +162,7 @@ class Scores:
     sureness: Mapping[str, Jackknifed] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
     groups: tuple[str, ...] = ()
+    costs: Costs = field(default_factory=Costs)
     missed: Mapping[str, tuple[MissedNumber, ...]] = field(default_factory=dict)
     traced: bool = False
 
@@ -207,8 +201,18 @@ def score_cards(
 ) -> dict[str, ItemCounts]:
     """Every scorecard item by item, by its name, or those of these `names`. `traced` says that the reader of bibs tells
     what it dropped."""
-    labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
+    labels, found = _sides(photos)
     asked = scorecards(thresholds) if names is None else _scorecards_named(thresholds, names)
+    return _filled(asked, labels, found, thresholds, traced)
+
+
+def _sides(photos: Sequence[EvaluatedPhoto]) -> tuple[Labels, Predictions]:
+    return [photo.labels for photo in photos], [photo.prediction for photo in photos]
+
+
+def _filled(
+    asked: Iterable[ScorePhotos], labels: Labels, found: Predictions, thresholds: Thresholds, traced: bool
+) -> dict[str, ItemCounts]:
     cards = {card.declared.name: card for card in (score(labels, found, thresholds) for score in asked)}
     if traced and MissScorecard.DECLARED.name in cards:
         cards[MissScorecard.DECLARED.name] = tally_misses(labels, found, traced).items()
@@ -243,79 +247,60 @@ def score(
     traced: bool = False,
 ) -> Scores:
     """All that is scored on photos, whose labels are those that are `judged`; what is `absent` is n/a."""
-    labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
-    groups = tuple(photo.photo.group for photo in photos)
-    precisions, sureness = _precisions(photos)
+    costs = Costs()
+    parts = [_score_some(some, thresholds, traced, costs) for some in blocks(photos)]
+    cards = {name: ItemCounts.joined([part.cards[name] for part in parts]) for name in parts[0].cards}
+    if isinstance(thresholds, PhotoScoring) and thresholds.own_scorecards:  # one from outside is asked once, about all
+        cards |= _filled(thresholds.own_scorecards, *_sides(photos), thresholds, traced)
+    groups = tuple(group for part in parts for group in part.groups)
+    values, sureness = precisions(photos)
     return Scores(
-        cards=_without(score_cards(photos, thresholds, traced), absent),
+        cards=_without(cards, absent),
         slices=(
-            *slice_bibs(labels, found, thresholds.bib_iou, groups),
-            *slice_faces(labels, found, thresholds.face_iou, groups),
+            *slices_of("bib", [part.bibs for part in parts], groups),
+            *slices_of("face", [part.faces for part in parts], groups),
         ),
         behaviours={
-            "bib": bib_behaviour(labels, found, thresholds.bib_iou),
-            "face": face_behaviour(labels, found, thresholds.face_iou),
+            "bib": behaviour_of([part.bib_scores for part in parts]),
+            "face": behaviour_of([part.face_scores for part in parts]),
         },
-        figures=precisions | speed(photos),
+        figures=values | costs.speed,
         sureness=sureness,
         absent=absent,
         groups=groups,
-        missed={photo.sha256: missed_numbers(photo.labels, photo.prediction, traced) for photo in photos},
+        costs=costs,
+        missed={sha256: missed for part in parts for sha256, missed in part.missed.items()},
         traced=traced,
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What some photos add to the scores of all."""
+
+    cards: Mapping[str, ItemCounts]
+    bibs: Tagged
+    faces: Tagged
+    bib_scores: BehaviourPart
+    face_scores: BehaviourPart
+    groups: tuple[str, ...]
+    missed: Mapping[str, tuple[MissedNumber, ...]]
+
+
+def _score_some(photos: Sequence[EvaluatedPhoto], at: Thresholds, traced: bool, costs: Costs) -> _Part:
+    costs.add(photos)
+    labels, found = _sides(photos)
+    missed = {photo.sha256: missed_numbers(photo.labels, photo.prediction, traced) for photo in photos}
+    return _Part(
+        cards=_filled(SCORECARDS, labels, found, at, traced),
+        bibs=tagged_bibs(labels, found, at.bib_iou),
+        faces=tagged_faces(labels, found, at.face_iou),
+        bib_scores=bib_part(labels, found, at.bib_iou),
+        face_scores=face_part(labels, found, at.face_iou),
+        groups=tuple(photo.photo.group for photo in photos),
+        missed={sha256: numbers for sha256, numbers in missed.items() if numbers},
     )
 
 
 def _declared_of(card: Declaration, figures: Mapping[str, float]) -> dict[str, float]:
     return {figure.metric: figures[figure.metric] for figure in card.figures if figure.metric in figures}
-
-
-def timed(photos: Sequence[EvaluatedPhoto]) -> bool:
-    """Whether there are seconds, and every answer was computed in this run and by its own process, so that they are
-    those of this run, and of all cores of one machine. Those of workers are not: each has a core, beside others."""
-    return any(photo.seconds for photo in photos) and not any(photo.hits or photo.worker for photo in photos)
-
-
-def speed(photos: Sequence[EvaluatedPhoto]) -> dict[str, float]:
-    """How long the pipeline took, and how many photos it does in a second; nothing where the cache has answered, or
-    nobody took the time."""
-    if not timed(photos):
-        return {}
-    seconds = sum(pipeline_seconds(photo.seconds) for photo in photos)
-    return {SECONDS: seconds} | ({PHOTOS_PER_SECOND: len(photos) / seconds} if seconds else {})
-
-
-def _precisions(photos: Sequence[EvaluatedPhoto]) -> tuple[dict[str, float], dict[str, Jackknifed]]:
-    """Average precision by COCO's rules, of bibs and of faces, and how sure it is; none where a prediction has no
-    score."""
-    bibs = [photo for photo in photos if photo.labels.bibs is not None]
-    faces = [photo for photo in photos if photo.labels.faces is not None]
-    boxes = {
-        "bib/ap": (bibs, (_ap_photo(p.labels.bibs or (), p.prediction.bibs, bib_rules) for p in bibs)),
-        "face/ap": (faces, (_ap_photo(p.labels.faces or (), p.prediction.faces, face_rules) for p in faces)),
-    }
-    values, sureness = {}, {}
-    for metric, (labeled, batch) in boxes.items():  # one after the other: the boxes of a large set take memory
-        known = [photo for photo in batch if photo is not None]
-        card = average_precision(known)
-        if len(known) < len(labeled) or card.ap is None:
-            continue
-        items, groups = [photo.sha256 for photo in labeled], [photo.photo.group for photo in labeled]
-        values[metric], sureness[metric] = card.ap, jackknife_precision(known, card, items, groups)["ap"]
-        del known
-    return values, sureness
-
-
-def _ap_photo(
-    labels: Sequence[BibBox | FaceBox], found: Sequence[BibBox | FaceBox], rules: ModuleType
-) -> ApPhoto | None:
-    """Labels that are not scored are no targets; ignore regions are what COCO calls a crowd."""
-    targets = [box for box in labels if box.scope in rules.SCORED | rules.IGNORE and box.has_coords]
-    seen = [box for box in found if box.has_coords]
-    if any(box.score is None for box in seen):
-        return None
-    return ApPhoto(
-        targets=np.array([box.xywh for box in targets]).reshape(-1, 4),
-        predictions=np.array([box.xywh for box in seen]).reshape(-1, 4),
-        scores=np.array([box.score for box in seen], dtype=np.float64),
-        crowd=np.array([box.scope in rules.IGNORE for box in targets], dtype=bool),
-    )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
 
+from harness.base.texts import COMMAND, counted
+from harness.pipeline.cache import StageCache
+from harness.references.sets import ReferencePhoto
 from harness.report.canvas import Picture, write_pictures
 from harness.report.html import MOST_PICTURE_BYTES, Inlined, render
 from harness.runs.comparison import Changed
+from harness.runs.items import found_words
 from harness.runs.plan import Showing, Shown, Table
 from harness.runs.suspects import Suspect
 from harness.scoring import (
@@ -29,10 +34,11 @@ from harness.scoring.speed import pipeline_seconds
 from harness.tasks.photos.figures import run_figures
 from harness.tasks.photos.gallery import MOST_SUSPECTS, Gallery, make_gallery
 from harness.tasks.photos.grid import write_grid
-from harness.tasks.photos.mistakes import ReadPhoto, mistakes
-from harness.tasks.photos.pictures import draw_photo, jpeg
+from harness.tasks.photos.mistakes import mistakes
+from harness.tasks.photos.pictures import LONG_SIDE, draw_found, draw_photo
 from harness.tasks.photos.predicting import EvaluatedPhoto, FailedPhoto
-from harness.tasks.photos.scores import Scores, timed
+from harness.tasks.photos.scores import Scores
+from harness.tasks.photos.shots import ReadPhoto, Shots
 from harness.types import BibBox, PhotoPrediction
 
 PICTURE_SIDE = 720
@@ -43,6 +49,10 @@ MOST_MISSED = 1000
 LEGEND = (
     "Green frame: found. Red: MISSED, or misread. Orange: FALSE. Grey: not scored. Broad green line: a labelled link; "
     "thin orange line: a proposed one."
+)
+FOUND_LEGEND = (
+    "Blue frame: a bib with the number that was read, or a face. Thin orange line: a bib with its face. "
+    "Which of them are right is for labels to tell."
 )
 MEANINGS = {
     "bib_missed": "the face was found, its bib was not",
@@ -70,17 +80,20 @@ def show_photos(
     suspects: Sequence[Suspect],
     read_photo: ReadPhoto,
     notes: Sequence[str] = (),
+    kept: StageCache | None = None,
 ) -> Shown:
-    """Write pictures and figures into the folder, and make the photos' part of the report, `notes` first."""
+    """Write pictures and figures into the folder, and make the photos' part of the report, `notes` first. `kept` is
+    where pictures that were made before are found."""
     folder, comparison = showing.folder, showing.comparison
     gallery = make_gallery(
-        photos, scores.cards, comparison, suspects, thresholds, read_photo, scores.missed, showing.pictures
+        photos, scores.cards, comparison, suspects, thresholds, read_photo, scores.missed, showing.pictures, kept
     )
-    worst = [photo for photo in gallery.worst if photo.sha256 in gallery.shots]
+    drawn = _Drawn(scores, thresholds, gallery, showing)
+    worst = [photo for photo in gallery.worst if photo.sha256 in gallery.pictures]
     for rank, photo in enumerate(worst[:WORST_FILES], start=1):
-        picture = draw_photo(photo.photo, photo.prediction, gallery.shots[photo.sha256].whole, thresholds)
-        (folder / f"worst_{rank}.jpg").write_bytes(picture)
-    tags = write_grid(folder, gallery.mistakes, gallery.shots)
+        if picture := drawn.whole(photo, photo.prediction, LONG_SIDE):
+            (folder / f"worst_{rank}.jpg").write_bytes(picture)
+    tags = write_grid(folder, gallery.mistakes, gallery.pictures)
     cards = scores.counted()
     errors = {
         what: kind.from_dict(cards[kind.DECLARED.name].counts)
@@ -90,7 +103,6 @@ def show_photos(
     figures = run_figures(scores.behaviours, scores.slices, errors)
     write_pictures(folder, figures)
     left_out = max(0, len(suspects) - MOST_SUSPECTS)
-    drawn = _Drawn(photos, scores, thresholds, gallery, showing)
     return Shown(_html(photos, scores, cards, drawn, figures, left_out, notes), tags)
 
 
@@ -111,6 +123,12 @@ def _html(
         "photos.html",
         legend=LEGEND,
         notes=notes,
+        unlabelled=gallery.unlabelled,
+        command=COMMAND,
+        found_words=found_words(photo.prediction for photo in photos) if gallery.unlabelled else "",
+        found_legend=FOUND_LEGEND,
+        found=[drawn.found(photo) for photo in gallery.found],
+        found_left_out=len(photos) - len(gallery.found),
         compared=drawn.showing.comparison is not None,
         broken=list(drawn.changed(gallery.broken)),
         fixed=list(drawn.changed(gallery.fixed)),
@@ -132,14 +150,13 @@ class _Drawn:
 
     def __init__(
         self,
-        photos: Sequence[EvaluatedPhoto],
         scores: Scores,
         thresholds: Thresholds,
         gallery: Gallery,
         showing: Showing,
     ) -> None:
         self.thresholds, self.missed, self.showing = thresholds, scores.missed, showing
-        self.photos = {photo.sha256: photo for photo in photos}
+        self.photos = gallery.shown
         self.before = showing.comparison.base.predictions() if showing.comparison else {}
         self.gallery = gallery
         # A page stays below 10 MB, unless more pictures are asked for than it has by itself.
@@ -151,13 +168,31 @@ class _Drawn:
         page = f"{pages}{photo.sha256}" if pages else None
         return {"name": photo.name, "line": line, "words": words if words != line else "", "page": page}
 
-    def photo(self, photo: EvaluatedPhoto, found: PhotoPrediction) -> str | None:
-        shots = self.gallery.shots
-        if photo.sha256 not in shots:
-            return None
-        return self.inlined.jpeg(
-            draw_photo(photo.photo, found, shots[photo.sha256].whole, self.thresholds, PICTURE_SIDE)
+    def whole(self, photo: EvaluatedPhoto, found: PhotoPrediction, side: int) -> bytes | None:
+        """A photo with what was found drawn on it, as JPEG."""
+        shown = photo.name, photo.labels, replace(found, dropped=()), self.thresholds.bib_iou, self.thresholds.face_iou
+
+        def draw(shots: Shots) -> bytes:
+            return draw_photo(photo.photo, found, shots.whole, self.thresholds, side)
+
+        return self.gallery.pictures.picture(photo.sha256, ("whole", side, shown), draw)
+
+    def found(self, photo: EvaluatedPhoto) -> dict[str, Any]:
+        """A photo without labels, with what was found on it."""
+        seen = replace(photo.prediction, dropped=())
+        what = ("found", PICTURE_SIDE, seen)
+        picture = self.gallery.pictures.picture(
+            photo.sha256, what, lambda shots: draw_found(seen, shots.whole, PICTURE_SIDE)
         )
+        numbers = " ".join(sorted(read_numbers(seen))) or "no number"
+        line = f"{numbers}, {counted(len(seen.bibs), 'bib')}, {counted(len(seen.faces), 'face')}"
+        return self.told(photo, line, line) | {"after": self.inlined.jpeg(picture) if picture else None}
+
+    def photo(self, photo: EvaluatedPhoto, found: PhotoPrediction) -> str | None:
+        if photo.sha256 not in self.gallery.pictures:
+            return None
+        picture = self.whole(photo, found, PICTURE_SIDE)
+        return self.inlined.jpeg(picture) if picture else None
 
     def worst(self, photo: EvaluatedPhoto) -> dict[str, Any]:
         wrong = list(mistakes([photo], self.thresholds, self.missed))
@@ -179,7 +214,8 @@ class _Drawn:
     def suspects(self) -> Iterator[dict[str, Any]]:
         for item in self.gallery.suspects:
             what = f"bib {item.box.number or ''}".strip() if isinstance(item.box, BibBox) else "face"
-            image = self.inlined.jpeg(jpeg(self.gallery.shots[item.sha256].parts[item.box]))
+            part = self.gallery.pictures.part(item.sha256, item.box)
+            image = self.inlined.jpeg(part) if part else None
             yield {"name": self.photos[item.sha256].name, "what": what, "reason": item.reason, "image": image}
 
 
@@ -202,24 +238,26 @@ def _number_causes(missed: Sequence[MissedNumber]) -> Iterator[dict[str, Any]]:
 def photo_table(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto], scores: Scores) -> Table:
     """One row a photo: what was expected, what was read, what went wrong. Failed photos stand last."""
     gap: list[Any] = [None] * len(failed)
-    everyone = [*(item.photo for item in photos), *(item.photo for item in failed)]
-    table: dict[str, list[Any]] = {
-        "photo": [photo.name for photo in everyone],
-        "status": [scores.status(item) for item in photos] + ["FAILED"] * len(failed),
-        "expected": [" ".join(sorted(expected_numbers(photo.labels))) for photo in everyone],
-        "read": [" ".join(sorted(read_numbers(item.prediction))) for item in photos] + gap,
-        "missed": [
-            "; ".join(f"{each.number}: {each.words()}" for each in scores.missed.get(item.sha256, ()))
-            for item in photos
-        ]
-        + gap,
-    }
+    clock = scores.costs.timed
+    rows = [_row(item, scores, clock) for item in photos]
+    rows += [(item.photo.name, "FAILED", _expected(item.photo), None, None, None, item.photo.sha256) for item in failed]
+    names = ("photo", "status", "expected", "read", "missed", "seconds", "sha256")
+    found = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    table: dict[str, list[Any]] = {name: found[name] for name in names[:5]}
     for name, card in scores.cards.items():
         if (ledger := card.declared.ledger) is not None and ledger.found in card.columns:
             for short, count in (("tp", ledger.found), ("fp", ledger.invented), ("fn", ledger.missed)):
                 table[f"{name}_{short}"] = [*card.columns[count].tolist(), *gap]
-    clock = timed(photos)
-    table["seconds"] = [round(pipeline_seconds(item.seconds), 3) if clock else None for item in photos] + gap
-    table["error"] = [None] * len(photos) + [item.reason for item in failed]
-    table["sha256"] = [photo.sha256 for photo in everyone]
-    return table
+    errors = [None] * len(photos) + [item.reason for item in failed]
+    return {**table, "seconds": found["seconds"], "error": errors, "sha256": found["sha256"]}
+
+
+def _row(item: EvaluatedPhoto, scores: Scores, clock: bool) -> tuple[Any, ...]:
+    missed = "; ".join(f"{each.number}: {each.words()}" for each in scores.missed.get(item.sha256, ()))
+    read = " ".join(sorted(read_numbers(item.prediction)))
+    seconds = round(pipeline_seconds(item.seconds), 3) if clock else None
+    return item.name, scores.status(item), _expected(item.photo), read, missed, seconds, item.sha256
+
+
+def _expected(photo: ReferencePhoto) -> str:
+    return " ".join(sorted(expected_numbers(photo.labels)))

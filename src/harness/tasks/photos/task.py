@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
 from harness.base.code import UNKEYED
+from harness.base.packed import blocks, packed
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import CacheConfig, StageCache
 from harness.pipeline.identity.recognising import Recogniser
@@ -18,19 +19,20 @@ from harness.references.sets import ReferenceSet
 from harness.runs.archive import PHOTOS, TaskData, TaskRun
 from harness.runs.items import FailedItem, Item, PhotoDetail, item_rows
 from harness.runs.looks import Holdout
-from harness.runs.plan import CACHED_PHOTOS, REPAIRED, WORKERS_TAG, Show, Showing, Shown, TaskResult
-from harness.runs.suspects import predictions_of, suspects_among, witnesses_of
+from harness.runs.plan import REPAIRED, WORKERS_TAG, Show, Showing, Shown, TaskResult
+from harness.runs.suspects import Suspect, in_order, predictions_of, suspects_among, witnesses_of
 from harness.runs.tags import MEASURED_TAG
 from harness.scoring import Declaration
+from harness.scoring.detection import Thresholds
 from harness.scoring.numbers import expected_numbers, read_numbers
-from harness.scoring.speed import pipeline_seconds, stage_seconds
+from harness.scoring.speed import pipeline_seconds
 from harness.tasks.photos import evidence
 from harness.tasks.photos.audit import audit
 from harness.tasks.photos.predicting import EvaluatedPhoto, Executor, FailedPhoto, LocalExecutor, Predictions
-from harness.tasks.photos.scores import PhotoScoring, Scores, card_keys, declared, score, timed
+from harness.tasks.photos.scores import PhotoScoring, Scores, card_keys, declared, score
 from harness.tasks.photos.section import photo_table, show_photos
 from harness.tasks.photos.timing import timing_pass
-from harness.types import Split
+from harness.types import PhotoPrediction, Split
 
 #: The photos that were evaluated, and those that failed.
 Predicted = tuple[Sequence[EvaluatedPhoto], Sequence[FailedPhoto]]
@@ -82,6 +84,11 @@ class ReferencePhotosTask:
         """How many of the labels the judged model has made itself."""
         return evidence.accepted(self.references.photos, self.made_by)
 
+    @property
+    def opened_cache(self) -> StageCache | None:
+        """What was seen in photos, and drawn of them, where that is kept."""
+        return None
+
     def stage_keys(self) -> Mapping[str, str]:
         """What faces, bibs and links come from, where these can be told apart."""
         return {}
@@ -113,11 +120,11 @@ class ReferencePhotosTask:
             (folder / "failed_photos.txt").write_text(reasons)
 
         def show(showing: Showing) -> Shown:
-            labels = {item.sha256: item.labels for item in photos}
-            own = {item.sha256: item.prediction for item in photos}
-            witnesses = witnesses_of([own, *predictions_of(showing.recent)])
-            suspects = suspects_among(labels, witnesses, self.scoring)
-            return show_photos(showing, photos, scores, self.scoring, suspects, read_photo, notes)
+            others = predictions_of(showing.recent)
+            # Where nobody else is asked, some photos at a time tell as much as all of them.
+            some = [photos] if others else blocks(photos)
+            suspects = in_order(each for part in some for each in _suspects(part, others, self.scoring))
+            return show_photos(showing, photos, scores, self.scoring, suspects, read_photo, notes, self.opened_cache)
 
         result = photos_result(self.data(), photos, failed, scores, show, self.stage_keys())
         told = evidence.tags(self.references.groups, self.accepted)
@@ -182,16 +189,26 @@ class PhotosTask(ReferencePhotosTask):
         photos, failed = self.predicted(quiet)
         traced = any(photo.prediction.dropped for photo in photos)  # a reader that tells one text tells them all
         result, cache = self.scored(folder, (photos, failed), traced=traced), self.opened_cache
+        measured = MEASURED_TAG in result.tags
         (predictions,) = self._predicted
         if predictions.workers:
             result = replace(result, tags={**result.tags, WORKERS_TAG: predictions.workers})
         if repaired := predictions.repaired + (cache.repaired if cache else 0):
             result = replace(result, metrics={**result.metrics, REPAIRED: repaired})
-        if timed(photos) or (cache is None and not predictions.workers):
+        if measured:
+            return replace(result, timing=timing_pass(self.pipeline, photos))
+        if cache is None and not predictions.workers:
             return result
         cached = self.cache.audit and any(photo.hits for photo in photos)
         check = partial(audit, self.pipeline, photos, cache, self.cache.audit) if cache and cached else None
         return replace(result, timing=timing_pass(self.pipeline, photos), audit=check)
+
+
+def _suspects(
+    photos: Sequence[EvaluatedPhoto], others: Sequence[Mapping[str, PhotoPrediction]], thresholds: Thresholds
+) -> tuple[Suspect, ...]:
+    labels, own = {item.sha256: item.labels for item in photos}, {item.sha256: item.prediction for item in photos}
+    return suspects_among(labels, witnesses_of([own, *others]), thresholds)
 
 
 def photos_result(
@@ -204,19 +221,21 @@ def photos_result(
 ) -> TaskResult:
     """What the photos come to."""
     counts = item_rows({name: card.by_item() for name, card in scores.cards.items()}, len(photos))
-    predictions, clock = hashlib.sha256(), timed(photos)
-    for photo in photos:  # how a reader came to what it says is no part of it
-        predictions.update(repr((photo.sha256, replace(photo.prediction, dropped=()))).encode())
+    predictions, clock = hashlib.sha256(), scores.costs.timed
+
+    def items() -> Iterator[Item]:
+        for photo, own in zip(photos, counts, strict=True):  # how a reader came to what it says is no part of it
+            predictions.update(repr((photo.sha256, replace(photo.prediction, dropped=()))).encode())
+            yield Item(photo.sha256, photo.name, own, photo.photo.group, _detail(photo, scores, clock))
+
+    kept = packed(items())
     if scores.absent:
         predictions.update(repr(sorted(scores.absent)).encode())
     return TaskResult(
         kept=TaskRun(
             data=data,
             noun="photo",
-            items=tuple(
-                Item(photo.sha256, photo.name, own, photo.photo.group, _detail(photo, scores, clock))
-                for photo, own in zip(photos, counts, strict=True)
-            ),
+            items=kept,
             failed=tuple(FailedItem(item.photo.sha256, item.photo.name, item.reason) for item in failed),
             cards=scores.counted(),
             intervals=scores.intervals(),
@@ -227,11 +246,13 @@ def photos_result(
             stage_keys=card_keys(scores.cards, stages) if stages else {},
         ),
         predictions=predictions.hexdigest(),
-        metrics=_costs(photos, failed) | _calibration(scores),
+        metrics=scores.costs.metrics()
+        | {"count/evaluated": len(photos), "count/failed": len(failed)}
+        | _calibration(scores),
         tags={MEASURED_TAG: "in this run"} if photos and clock else {},
         curves={name: steps for what, item in scores.behaviours.items() for name, steps in item.metrics(what).items()},
         tables={"photos.json": photo_table(photos, failed, scores)},
-        idle_steps=tuple(step for step, n in _sum(photo.steps for photo in photos).items() if not n),
+        idle_steps=scores.costs.idle_steps,
         show=show,
     )
 
@@ -243,32 +264,10 @@ def _detail(photo: EvaluatedPhoto, scores: Scores, clock: bool) -> PhotoDetail:
         read=tuple(sorted(read_numbers(photo.prediction))),
         seconds=pipeline_seconds(photo.seconds) if clock else None,
         prediction=photo.prediction,
-        missed=scores.missed[photo.sha256],
+        missed=scores.missed.get(photo.sha256, ()),
     )
-
-
-def _costs(photos: Sequence[EvaluatedPhoto], failed: Sequence[FailedPhoto]) -> dict[str, float]:
-    """The seconds of each stage where all were computed in this run, how often the cache helped, and how many photos
-    were evaluated."""
-    costs: dict[str, float] = {}
-    if timed(photos):
-        costs |= {stage_seconds(stage): total for stage, total in _sum(item.seconds for item in photos).items()}
-    costs |= {f"cache/{stage}_hits": total for stage, total in _sum(item.hits for item in photos).items()}
-    costs |= {f"cache/{stage}_misses": total for stage, total in _sum(item.misses for item in photos).items()}
-    if cached := sum(bool(item.hits) and not item.misses for item in photos):
-        costs[CACHED_PHOTOS] = cached
-    return costs | {"count/evaluated": len(photos), "count/failed": len(failed)}
 
 
 def _calibration(scores: Scores) -> dict[str, float]:
     errors = {what: behaviour.reliability.ece for what, behaviour in scores.behaviours.items()}
     return {f"calibration/{what}_ece": error for what, error in errors.items() if error is not None}
-
-
-def _sum(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The sum of each name over all parts."""
-    total: dict[str, float] = {}
-    for part in parts:
-        for name, value in part.items():
-            total[name] = total.get(name, 0) + value
-    return total

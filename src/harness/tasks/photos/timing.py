@@ -11,6 +11,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from functools import cache
+from heapq import nsmallest
 from pathlib import Path
 from statistics import fmean, median
 
@@ -29,10 +30,10 @@ def timing_pass(pipeline: Pipeline, photos: Sequence[EvaluatedPhoto]) -> TimingP
     """How to measure the pipeline on these photos. What is timed is what stages compute, and that is what they were
     asked: so the key is made of the questions, and a sweep over values that lead to the same ones (links, thresholds of
     readings, rules for numbers) measures once."""
-    asked = {item.sha256: item.asked.hex() for item in photos}
-    sample = sampled([item.photo for item in photos])
+    chosen = nsmallest(MOST_PHOTOS, photos, key=lambda item: _chance(item.photo))
+    sample = [item.photo for item in chosen]
     return TimingPass(
-        key=key_of([[photo.sha256, asked[photo.sha256]] for photo in sample], len(photos), machine()),
+        key=key_of([[item.sha256, item.asked.hex()] for item in chosen], len(photos), machine()),
         words=f"timing pass: {len(sample)} photo{'' if len(sample) == 1 else 's'}, {ROUNDS} times",
         measure=lambda: measure(pipeline, sample, len(photos)),
     )
@@ -40,7 +41,11 @@ def timing_pass(pipeline: Pipeline, photos: Sequence[EvaluatedPhoto]) -> TimingP
 
 def sampled(photos: Sequence[ReferencePhoto]) -> list[ReferencePhoto]:
     """The photos that are timed: by chance, which their hashes decide."""
-    return sorted(photos, key=lambda photo: hashlib.sha256(photo.sha256.encode()).digest())[:MOST_PHOTOS]
+    return nsmallest(MOST_PHOTOS, photos, key=_chance)
+
+
+def _chance(photo: ReferencePhoto) -> bytes:
+    return hashlib.sha256(photo.sha256.encode()).digest()
 
 
 def measure(pipeline: Pipeline, sample: Sequence[ReferencePhoto], count: int) -> dict[str, float]:

@@ -6,13 +6,16 @@ table and, where it has several regions, that of the region. Boxes count from th
 they are taken only where the PDF lies beside the file and tells its height.
 
 The published files have oddities, which are read and not refused, because else the set could not be used. `filename` is
-often that of another XML file (`bm_eu-009-str.xml` in `eu-009a-str.xml`): the PDF is then the one with the name of the
-file itself. Rows may begin at -1. A cell that ends before it begins has one place. Of two cells that begin in the same
-place, the second takes the next free one to the right, so that no text is lost. A box without area is none.
+often that of another XML file (`bm_eu-009-str.xml` in `eu-009a-str.xml`), or of a PDF that is not there: the PDF is
+then the one with the name of the file itself. Rows may begin at -1. A cell that ends before it begins has one place;
+one that ends beyond the column in which the last cell begins ends there. Of two cells that begin in the same place, the
+second takes the next free one to the right, so that no text is lost. A box that has no area or is not made of numbers
+is none: it only helps to find the table.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -28,16 +31,15 @@ Cell: TypeAlias = tuple[int, int, int, int, str]
 def read_icdar(file: Path, text: str) -> Iterator[FoundTable]:
     """The tables of a structure file of ICDAR 2013; a region file only tells where they are."""
     root = _xml(text)
-    regions = _regions(file.with_name(file.name[: -len("-str.xml")] + "-reg.xml"))
-    name = _pdf_name(file, root.get("filename", ""))
-    beside = _beside(file, name)
+    regions = _regions(file.with_name(_own_name(file) + "-reg.xml"))
+    beside = _beside(file, root.get("filename", ""))
     for key, region, several in _parts(root):
         record = f"table {key[0]}, region {key[1]}"
         page = _number(record, region, "page")
-        box = regions.get(key) or _around([_box(f"{record}, cell", cell) for cell in region.findall("cell")])
+        box = regions.get(key) or _around([_box(cell) for cell in region.findall("cell")])
         yield FoundTable(
             record,
-            "-".join((Path(name).stem, *key[: 1 + several])),
+            "-".join((beside.stem if beside else _own_name(file), *key[: 1 + several])),
             placed(record, _apart([_cell(record, cell) for cell in region.findall("cell")])),
             page,
             bbox=_from_the_top(beside, page, box) if beside and box else None,
@@ -45,16 +47,14 @@ def read_icdar(file: Path, text: str) -> Iterator[FoundTable]:
         )
 
 
-def _pdf_name(file: Path, given: str) -> str:
-    """The name of the PDF: the one that the document gives, if it is one, or that of the file itself."""
-    own = file.name[: -len("-str.xml")] + ".pdf"
-    return Path(given).name if given.lower().endswith(".pdf") else own
+def _own_name(file: Path) -> str:
+    return file.name[: -len("-str.xml")]
 
 
-def _beside(file: Path, name: str) -> Path | None:
-    """The PDF beside the file, whatever the case of its name; under its own name if the given one is not there."""
+def _beside(file: Path, given: str) -> Path | None:
+    """The PDF that the document names, if it lies beside the file, or else that of the file's own name; in any case."""
     there = {path.name.lower(): path for path in sorted(file.parent.glob("*.[pP][dD][fF]"))}
-    return there.get(name.lower()) or there.get(_pdf_name(file, "").lower())
+    return there.get(Path(given).name.lower()) or there.get(f"{_own_name(file)}.pdf".lower())
 
 
 def _parts(root: ElementTree.Element) -> Iterator[tuple[tuple[str, str], ElementTree.Element, bool]]:
@@ -75,13 +75,15 @@ def _ids(elements: Sequence[ElementTree.Element]) -> list[str]:
 
 
 def _apart(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells with each in a place of its own: the second of two that begin in one place goes to the right."""
+    """The cells with each in a place of its own, the second of two that begin in one place to the right of the first,
+    and none that ends where no cell begins."""
     taken: set[tuple[int, int]] = set()
+    rightmost = max((cell[1] for cell in cells), default=0)
     found = []
     for row, column, last_row, last_column, text in cells:
         free = next(place for place in count(column) if (row, place) not in taken)
         taken.add((row, free))
-        found.append((row, free, last_row, max(last_column, free), text))
+        found.append((row, free, last_row, max(min(last_column, rightmost), free), text))
     return found
 
 
@@ -102,8 +104,7 @@ def _regions(file: Path) -> dict[tuple[str, str], Box]:
     except ValueError as error:
         raise ValueError(f"{file.name} beside it: {error}") from error
     for key, region, _ in _parts(root):
-        box = _box(f"{file.name}, table {key[0]}, region {key[1]}", region)
-        if box:
+        if box := _box(region):
             found[key] = box
     return found
 
@@ -115,7 +116,7 @@ def _cell(record: str, cell: ElementTree.Element) -> Cell:
     last_column = max(column, _number(where, cell, "end-col", column))
     if max(last_row - row, last_column - column) >= MAX_SPAN:
         raise ValueError(f"{where}: more than {MAX_SPAN} rows or columns")
-    return row, column, last_row, last_column, " ".join(part.text or "" for part in cell.findall("content"))
+    return row, column, last_row, last_column, " ".join("".join(part.itertext()) for part in cell.findall("content"))
 
 
 def _number(where: str, element: ElementTree.Element, name: str, missing: int | None = None) -> int:
@@ -127,16 +128,16 @@ def _number(where: str, element: ElementTree.Element, name: str, missing: int | 
     return int(value)
 
 
-def _box(where: str, element: ElementTree.Element) -> Box | None:
+def _box(element: ElementTree.Element) -> Box | None:
     box = element.find("bounding-box")
     if box is None:
         return None
     try:
         x1, y1, x2, y2 = (float(box.get(name, "")) for name in ("x1", "y1", "x2", "y2"))
-    except ValueError as error:
-        raise ValueError(f"{where}: bounding-box with {dict(box.attrib)}; expected numbers x1, y1, x2, y2") from error
+    except ValueError:
+        return None
     found = min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
-    return found if found[0] < found[2] and found[1] < found[3] else None
+    return found if found[0] < found[2] and found[1] < found[3] and max(map(abs, found)) < math.inf else None
 
 
 def _around(boxes: Sequence[Box | None]) -> Box | None:

@@ -58,6 +58,7 @@ export class BoxForm {
     const text = new Combobox(find("#text"), find("#offers"), {
       offers: (typed) => names?.offers(typed) ?? [],
       commit: (text) => this.#commit(text),
+      make: this.actions.makeName,
       leave: this.actions.leaveText,
     });
     find("#text-label").textContent = names ? "Identity" : "Number";

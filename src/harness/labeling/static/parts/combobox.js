@@ -1,8 +1,9 @@
 /**
  * A text field with type-ahead over known names, as a combobox with a listbox of its own. Whatever is typed may be
- * taken; an offer that has `make` is created when it is chosen.
+ * taken; one that has `make` is created by the server when it is chosen. One that is `first` is marked at once, and is
+ * what Enter takes: then a text that is left unfinished, without Enter, says nothing.
  *
- * @typedef {{text: string, hint: string, make?: () => Promise<string>}} Offer
+ * @typedef {{text: string, hint: string, make?: () => Promise<string>, listed?: boolean, first?: boolean}} Offer
  */
 import { cycled } from "../model/hit.js";
 import { element, setAttributes } from "./dom.js";
@@ -11,7 +12,11 @@ export class Combobox {
   /**
    * @param {HTMLInputElement} input
    * @param {HTMLElement} list
-   * @param {{offers: (typed: string) => Offer[], commit: (text: string) => void, leave: () => void}} options
+   * @param {{offers: (typed: string) => Offer[], commit: (text: string) => void,
+   *   make?: (made: () => Promise<string>) => void, leave: (taken: boolean) => void,
+   *   key?: (event: KeyboardEvent) => boolean, onlyByEnter?: boolean}} options `make` takes a name that has to be created
+   *   first; `key` is asked first, and says whether it took the key; with `onlyByEnter` a text that is left behind says
+   *   nothing
    */
   constructor(input, list, options) {
     this.input = input;
@@ -30,7 +35,7 @@ export class Combobox {
       event.preventDefault();
       const option = /** @type {Element} */ (event.target).closest("[role=option]");
       const at = option ? [...list.children].indexOf(option) : -1;
-      if (at >= 0) void this.#take(this.offers[at]);
+      if (at >= 0) this.#take(this.offers[at]);
     });
   }
 
@@ -61,6 +66,8 @@ export class Combobox {
       ),
     );
     this.#expanded(this.offers.length > 0);
+    const [first] = this.offers;
+    if (first?.first) this.#activate(first);
   }
 
   /** @param {boolean} open */
@@ -83,35 +90,40 @@ export class Combobox {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    if (this.options.key?.(event)) event.preventDefault();
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (this.list.hidden) this.#open();
       this.#activate(cycled(this.offers, this.active, event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Enter") {
       event.preventDefault();
-      void this.#take(this.active ?? { text: this.input.value.trim(), hint: "" });
+      this.#take(this.active ?? { text: this.input.value.trim(), hint: "" });
     } else if (event.key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
       this.input.value = this.value;
-      this.options.leave();
+      this.options.leave(false);
     }
   }
 
   /** @param {Offer} offer */
-  async #take(offer) {
+  #take({ text, make }) {
     this.#expanded(false);
-    const text = offer.make ? await offer.make() : offer.text;
     this.input.value = text;
     this.value = text;
-    this.options.commit(text);
-    this.options.leave();
+    if (make) this.options.make?.(make);
+    else this.options.commit(text);
+    this.options.leave(true);
   }
 
   #blur() {
     this.#expanded(false);
     const text = this.input.value.trim();
     if (text === this.value || this.input.disabled) return;
+    if (this.options.onlyByEnter || (this.active?.first && this.active.text !== text)) {
+      this.input.value = this.value;
+      return;
+    }
     this.value = text;
     this.options.commit(text);
   }

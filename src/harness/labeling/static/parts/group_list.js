@@ -6,7 +6,7 @@
  * @typedef {import("../model/people.js").Line} Line
  * @typedef {{current: string | null, cursor: number, selected: Set<string>, carried: string | null}} Shown
  */
-import { CELL, detailOf, lineAt, linesOf, titleOf } from "../model/people.js";
+import { CELL, detailOf, guessOf, lineAt, linesOf, linesWith, titleOf } from "../model/people.js";
 import { element, everyFrame } from "./dom.js";
 
 /** Pixels beyond the window that are ready, and how close to the end more groups are asked for. */
@@ -61,30 +61,29 @@ export class GroupList {
     this.lines = linesOf(this.groups, columns);
     const last = this.lines.at(-1);
     this.inner.style.height = `${last ? last.top + last.height + 40 : 0}px`;
-    if (offset !== null) this.root.scrollTop = this.#top() - offset;
+    if (offset !== null) this.root.scrollTop = (this.#own()[0]?.top ?? 0) - offset;
     this.#redraw();
   }
 
-  /** Where the current group begins. */
-  #top() {
+  /** The lines of the current group. */
+  #own() {
     const at = this.groups.findIndex(({ id }) => id === this.shown.current);
-    return this.lines.find(({ group, to }) => group === at && !to)?.top ?? 0;
+    return at < 0 ? [] : linesWith(this.lines, at);
   }
 
   /** How far below the upper edge the current group is, where it is in the window. @returns {number | null} */
   #offset() {
     const first = this.made.values().next().value;
-    const head = first && this.inner.querySelector(".line.head.current");
+    const head = first && this.inner.querySelector(".current")?.closest(".line");
     const offset = head ? parseFloat(/** @type {HTMLElement} */ (head).dataset.top ?? "0") - this.root.scrollTop : null;
     return offset !== null && offset >= 0 && offset < this.root.clientHeight ? offset : null;
   }
 
   /** Bring the current face, or the head of its group, into the window. */
   reveal() {
-    const at = this.groups.findIndex(({ id }) => id === this.shown.current);
-    const own = this.lines.filter(({ group }) => group === at);
+    const own = this.#own();
     const row = own.find(({ from, to }) => from <= this.shown.cursor && this.shown.cursor < to) ?? own[0];
-    if (!own[0] || !row) return;
+    if (!row) return;
     const { scrollTop, clientHeight } = this.root;
     const top = row === own[1] ? own[0].top : row.top;
     if (top < scrollTop) this.root.scrollTop = top;
@@ -119,17 +118,29 @@ export class GroupList {
 
   /** @param {Line} line */
   #line(line) {
-    const group = this.groups[line.group];
-    const current = group.id === this.shown.current;
+    const groups = this.groups.slice(line.group, line.group + line.groups);
+    const [group] = groups;
+    const shared = line.kind === "alone" || groups.length > 1;
+    const current = !shared && group.id === this.shown.current;
     const made = element("div", {
-      class: `line ${line.to ? "faces" : "head"}${current ? " current" : ""}`,
-      "data-group": group.id,
+      class: `line ${line.kind}${current ? " current" : ""}`,
+      "data-group": shared ? null : group.id,
       "data-top": line.top,
     });
     made.style.transform = `translateY(${line.top}px)`;
     made.style.top = "0";
-    if (line.to) made.append(...group.faces.slice(line.from, line.to).map((face, at) => this.#crop(face, current && line.from + at === this.shown.cursor)));
+    if (line.kind === "alone") made.append(...groups.map((each) => this.#alone(each)));
+    else if (line.kind === "faces") made.append(...group.faces.slice(line.from, line.to).map((face, at) => this.#crop(face, current && line.from + at === this.shown.cursor)));
+    else if (shared) made.append(element("strong", {}, "Seen once"), element("span", { class: "quiet" }, `${groups.length} faces, none of which looks like another one`));
     else made.append(...this.#head(group));
+    return made;
+  }
+
+  /** A group of one face. @param {Group} group */
+  #alone(group) {
+    const current = group.id === this.shown.current;
+    const made = element("div", { class: `one${current ? " current" : ""}${group.id === this.shown.carried ? " carried" : ""}`, "data-group": group.id });
+    made.append(this.#crop(group.faces[0], current), element("span", { class: "guess" }, guessOf(group)));
     return made;
   }
 
@@ -161,9 +172,9 @@ export class GroupList {
   /** @param {Event} event */
   #click(event) {
     const target = /** @type {Element} */ (event.target);
-    const line = /** @type {HTMLElement | null} */ (target.closest(".line"));
+    const group = /** @type {HTMLElement | null} */ (target.closest("[data-group]"));
     const crop = /** @type {HTMLElement | null} */ (target.closest(".crop"));
-    if (line?.dataset.group) this.actions.pick(line.dataset.group, crop?.dataset.face ?? null);
+    if (group?.dataset.group) this.actions.pick(group.dataset.group, crop?.dataset.face ?? null);
   }
 
   /** @param {DragEvent} event */
@@ -174,7 +185,7 @@ export class GroupList {
 
   /** @param {DragEvent} event */
   #over(event) {
-    const line = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".line"));
+    const line = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-group]"));
     if (!line || !event.dataTransfer?.types.includes(KIND)) return;
     line.classList.toggle("drop", event.type === "dragover");
     if (event.type === "dragover") event.preventDefault();

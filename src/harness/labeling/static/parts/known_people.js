@@ -18,7 +18,7 @@ export class KnownPeople {
     this.choose = choose;
     this.root = find("#known");
     this.photo = "";
-    /** @type {{box: number[], number: string | null, nearest: Near[]}[]} */
+    /** @type {{box: number[], number: string | null, wearer: string | null, nearest: Near[]}[]} */
     this.faces = [];
     /** @type {{x: number, y: number, w: number, h: number} | null} */
     this.box = null;
@@ -57,7 +57,7 @@ export class KnownPeople {
   /** The name behind a key. @param {string} key @returns {string | null} */
   nameAt(key) {
     const { face } = this;
-    return (key === NUMBER_KEY ? face?.number : face?.nearest[KEYS.indexOf(key)]?.name) ?? null;
+    return (key === NUMBER_KEY ? (face?.wearer ?? face?.number) : face?.nearest[KEYS.indexOf(key)]?.name) ?? null;
   }
 
   #draw() {
@@ -66,7 +66,7 @@ export class KnownPeople {
     const offers = (face?.nearest ?? []).map((near, at) =>
       this.#button(near.name, KEYS[at], near.score.toFixed(2), element("img", { src: near.crop, alt: "", width: 48, height: 48 })),
     );
-    if (number) offers.push(this.#button(number, NUMBER_KEY, "linked bib"));
+    if (number) offers.push(this.#button(face?.wearer ?? number, NUMBER_KEY, face?.wearer ? `linked bib ${number}` : "linked bib"));
     this.root.replaceChildren(...offers);
     this.root.hidden = !offers.length;
   }

@@ -15,7 +15,7 @@ export class PersonForm {
     this.config = config;
     this.editor = editor;
     this.list = new Listbox(find("#boxes"), (id) => editor.select(id, true));
-    const names = new Names();
+    const names = (this.names = new Names());
     const leave = () => find("#stage").focus({ preventScroll: true });
     this.number = new Combobox(find("#number"), find("#number-offers"), {
       offers: () => [],
@@ -28,6 +28,7 @@ export class PersonForm {
     this.name = new Combobox(find("#name"), find("#offers"), {
       offers: (typed) => this.#offers(names, typed),
       commit: (text) => this.#commit("identity", text),
+      make: (make) => editor.makeName(make),
       leave,
     });
     this.scopes = SCOPES.map(({ scope, dimension }, at) => this.#scope(scope, dimension, at));
@@ -123,7 +124,7 @@ function row(person, at, known) {
   const { bib, face, suggested } = person;
   const name = suggested ? (face?.identity ?? (bib && face ? proposedName(bib.number, known) : null)) : face?.identity;
   const parts = [
-    face ? (name ?? "face, no name") : "no face",
+    face ? (name ?? (bib ? "no name" : "")) : "no face",
     bib ? (suggested || bib.scope === "bib" ? "" : scopeWord(bib.scope)) : "no bib",
     face && !suggested && face.scope !== "keep" ? scopeWord(face.scope) : "",
     suggested ? `suggested ${scoreWord((face ?? bib).score)}` : "",

@@ -140,6 +140,23 @@ export class Session {
     });
   }
 
+  /**
+   * An edit with a name that the server makes first; keys that are pressed meanwhile wait for it.
+   * @param {() => Promise<string>} make
+   * @param {(name: string) => any} edited the document with the name
+   */
+  editNamed(make, edited) {
+    const { sha256 } = this.photo;
+    return this.#move(async () => {
+      try {
+        const name = await make();
+        if (sha256 === this.photo.sha256) this.edit(edited(name));
+      } catch (error) {
+        this.listener.said(`No new name: ${error instanceof Error ? error.message : error}.`, "problem");
+      }
+    }, "Asking for a new name …");
+  }
+
   /** Why a way leads nowhere. @param {string} way */
   #end(way) {
     if (this.autosave.state === "away") return "The server does not answer; only photos that were loaded can be opened.";
@@ -154,10 +171,11 @@ export class Session {
    * One move after the other, each once the saves that are under way have been answered; keys that are pressed meanwhile
    * wait for it. Saves that the server does not answer are kept, and do not hold anybody up.
    * @param {() => Promise<void>} work
+   * @param {string} [told] what is said where it takes long
    */
-  #move(work) {
+  #move(work, told = "Saving before the next photo opens …") {
     const before = this.moving;
-    const slow = setTimeout(() => this.listener.said("Saving before the next photo opens …"), SLOW);
+    const slow = setTimeout(() => this.listener.said(told), SLOW);
     const turn = (async () => {
       await before;
       await this.autosave.settled();
