@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -18,7 +18,7 @@ from harness.search.experiment import (
     study_folder,
 )
 from harness.search.ledger import Ledger
-from harness.search.searchable import check_experiment, check_words, trial_config, trial_spec
+from harness.search.searchable import check_experiment, check_words, completed, trial_config, trial_spec
 from harness.search.space import Point
 from harness.search.trials import State, TrialRecord, pareto_front
 from tests.conftest import ROOT
@@ -188,6 +188,34 @@ def test_a_point_becomes_the_config_that_the_same_overrides_make() -> None:
     typed = ["face=yunet", "face.nms_iou=0.4", "bib.guided=false"]
     assert trial_config(made, point) == compose(["preset=fast", *typed])
     assert trial_spec(made, point).params == build(compose(["preset=fast", *typed])).params
+
+
+class TestAPointThatLeavesOutValues:
+    SPACE: ClassVar = {
+        "preset": {"choices": ["fast", "balanced"]},
+        "bib.long_side": {"low": 600, "high": 1600, "step": 8},
+        "link": {"choices": ["geometric", "rule_of_thumb"]},
+        "link.max_drop": {"low": 1.0, "high": 4.0, "when": {"link": ["geometric"]}},
+    }
+
+    def completed(self, tmp_path: Path, values: Point, base: str = "preset=fast") -> Point:
+        path = tmp_path / "mine.yaml"
+        path.write_text(yaml.safe_dump({**MINIMAL, "space": self.SPACE, "base": [base]}))
+        return completed(read_experiment(path), values)
+
+    def test_is_completed_by_the_base_and_by_what_it_chooses(self, tmp_path: Path) -> None:
+        fast = trial_spec(experiment(base=["preset=fast"]), {}).params
+        found = self.completed(tmp_path, {"link": "rule_of_thumb"})
+        assert found == {"preset": "fast", "bib.long_side": int(fast["bib.long_side"]), "link": "rule_of_thumb"}
+        found = self.completed(tmp_path, {"preset": "balanced", "link.max_drop": 2.0})
+        assert found["bib.long_side"] == 1440  # that of the preset which was chosen
+        assert found["link"] == "geometric"
+
+    def test_is_refused_where_it_is_none_of_the_space(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match=r"link.max_drop: only when"):
+            self.completed(tmp_path, {"link": "rule_of_thumb", "link.max_drop": 2.0})
+        with pytest.raises(ConfigError, match=r"bib.long_side: left out, and the base's 500 is not in the space"):
+            self.completed(tmp_path, {"link": "geometric"}, base="bib.long_side=500")
 
 
 def test_a_sampler_whose_package_is_missing_says_what_to_install(

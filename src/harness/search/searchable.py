@@ -21,7 +21,7 @@ from harness.building import STAGES, build_pipeline
 from harness.config import build, chosen_files, compose, value_at, vary, written_at
 from harness.scoring.speed import RUNTIME
 from harness.search.experiment import Experiment
-from harness.search.space import Parameter, Point, Value, faults, is_active, overrides
+from harness.search.space import Parameter, Point, Value, describe, faults, is_active, overrides
 from harness.spec import RunSpec
 
 #: The groups that make up the pipeline; `preset` sets several of them at once.
@@ -177,14 +177,33 @@ def preset_points(experiment: Experiment) -> dict[str, Point]:
     return found
 
 
-def _in_space(experiment: Experiment, given: Sequence[str]) -> Point | None:
-    """What a config has for the keys of the space that are active in it; None where it lacks one."""
+def completed(experiment: Experiment, values: Mapping[str, Value]) -> Point:
+    """The point of some values: what they leave out stays as the base has it, or what is chosen on top of it. Raises
+    ConfigError where that is no point of the space."""
+    chosen = overrides({key: value for key, value in values.items() if "." not in key})
+    point = {**(_in_space(experiment, (*experiment.base, *chosen), values) or {}), **values}
+    for key, value in point.items():
+        if key not in values and not experiment.space[key].holds(value):
+            allowed = describe(experiment.space[key])
+            raise ConfigError(f"{key}: left out, and the base's {value!r} is not in the space, which has {allowed}")
+    if found := faults(experiment.space, point):
+        raise ConfigError(f"not a point of the space: {'; '.join(found)}")
+    return point
+
+
+def _in_space(experiment: Experiment, given: Sequence[str], values: Mapping[str, Value] | None = None) -> Point | None:
+    """What a config has for the keys of the space that are active in it, with some values on top; None where it lacks
+    one."""
     config = composed(tuple(given))
     with _ONE_AT_A_TIME:
         chosen = chosen_files(given)
     point: Point = {}
     for key, parameter in experiment.space.items():
-        if is_active(parameter, point):
+        if not is_active(parameter, point):
+            continue
+        if values and key in values:
+            point[key] = values[key]
+        else:
             try:
                 point[key] = chosen[key] if "." not in key else value_at(config, key)
             except (ConfigError, KeyError):

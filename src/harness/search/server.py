@@ -193,7 +193,7 @@ async def run_trial(
     context: Asked,
     study: Study,
     hypothesis: Hypothesis,
-    params: Annotated[dict[str, Value] | None, Field(description="a point of your own, one value a parameter")] = None,
+    params: Annotated[dict[str, Value] | None, Field(description="values of the space, on top of the base's")] = None,
     trial: Annotated[int | None, Field(description="or the number of a trial from `ask`")] = None,
     key: Key = "",
 ) -> Answer:

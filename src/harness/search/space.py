@@ -205,17 +205,23 @@ def overrides(point: Mapping[str, Value]) -> list[str]:
     return [f"{key}={json.dumps(value) if isinstance(value, bool) else value}" for key, value in point.items()]
 
 
+def wrong_values(space: Mapping[str, Parameter], values: Mapping[str, Value]) -> list[str]:
+    """Which of some values are in no point of the space, in words."""
+    found = [f"{key}: not in the space, which has: {', '.join(space)}" for key in values if key not in space]
+    known = [key for key in space if key in values]
+    wrong = [key for key in known if not space[key].holds(values[key])]
+    return found + [f"{key}: {values[key]!r} is not one of {describe(space[key])}" for key in wrong]
+
+
 def faults(space: Mapping[str, Parameter], point: Mapping[str, Value]) -> Sequence[str]:
     """What keeps a mapping from being a point of the space, in words; nothing where it is one."""
-    found = [f"{key}: not in the space, which has: {', '.join(space)}" for key in point if key not in space]
+    found = wrong_values(space, point)
     for key, parameter in space.items():
         active = is_active(parameter, point)
         if active and key not in point:
             found.append(f"{key}: missing")
         elif not active and key in point:
             found.append(f"{key}: only when {parameter.when}")
-        elif active and not parameter.holds(point[key]):
-            found.append(f"{key}: {point[key]!r} is not one of {describe(parameter)}")
     return found
 
 

@@ -21,9 +21,16 @@ from harness.search.finishing import TableKeeper, log_finalists
 from harness.search.ledger import Ledger
 from harness.search.live import ProgressLine
 from harness.search.loop import Watch, conclude, outcome_of
-from harness.search.searchable import GROUPS, REFUSED, check_experiment, described_values, trial_spec
+from harness.search.searchable import (
+    GROUPS,
+    REFUSED,
+    check_experiment,
+    completed,
+    described_values,
+    trial_spec,
+)
 from harness.search.selecting import gain_of, standings
-from harness.search.space import Value, faults
+from harness.search.space import Value, wrong_values
 from harness.search.storage import kept_definitions, place_exists
 from harness.search.study_report import write_study
 from harness.search.trials import Spending, State, TrialRecord, broken
@@ -159,8 +166,8 @@ def try_point(
     trial: int | None = None,
     proposed_by: str = "person",
 ) -> TrialView:
-    """Evaluate a point of somebody's own, or a trial that was asked for. A point that was tried before is answered from
-    the ledger and costs nothing."""
+    """Evaluate a point of somebody's own, or a trial that was asked for. What the point leaves out stays as the base
+    has it. A point that was tried before is answered from the ledger and costs nothing."""
     check_try(read_experiment(experiment_path(study)), hypothesis, params, trial)
     ledger = open_study(study, begun=False)
     ensure_base(ledger)
@@ -168,7 +175,8 @@ def try_point(
         if trial is not None:
             claimed = ledger.adopt(trial, worker, hypothesis)
         else:
-            claimed = claim_or_refuse(ledger, worker, params, proposed_by=proposed_by, hypothesis=hypothesis)
+            point = completed(ledger.experiment, params or {})
+            claimed = claim_or_refuse(ledger, worker, point, proposed_by=proposed_by, hypothesis=hypothesis)
         if claimed.worker != worker:
             return _shown(ledger, claimed, duplicate=True)
         return _shown(ledger, conclude(ledger, claimed, lambda record: run_trial(ledger.experiment, record)))
@@ -265,7 +273,7 @@ def check_try(
     for key in params or ():
         if (root := key.split(".")[0]) not in GROUPS:
             raise ConfigError(f"{key}: not searchable: {REFUSED.get(root, 'it is no part of the pipeline')}")
-    if params is not None and (found := faults(experiment.space, params)):
+    if params is not None and (found := wrong_values(experiment.space, params)):
         raise ConfigError(f"not a point of the space: {'; '.join(found)}")
 
 
