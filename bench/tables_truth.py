@@ -41,6 +41,8 @@ from harness.tasks.tables.files import (
 from harness.tasks.tables.task import TableFiles
 
 TRUTH = Path(__file__).parents[1] / "tests" / "data" / "tables_truth"
+#: What a folder has that an earlier call has filled.
+_TYPED = "truth.json"
 #: Settings beside the defaults, under names of their own; the rule of `combine` should hold for them too.
 OTHER_SETTINGS = {"camelot-network": "tables.camelot.flavor=network"}
 #: A table counts as well extracted from this fuzzy accuracy on; its cells should then find their places.
@@ -237,13 +239,16 @@ def main() -> int:
         print("usage: scripts/tables_truth FOLDER", file=sys.stderr)
         return 2
     folder = Path(sys.argv[1])
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / _TYPED).is_file():
+        print(f"{folder}: has other files; name a new folder, for the PDF files and what is extracted", file=sys.stderr)
+        return 2
     folder.mkdir(parents=True, exist_ok=True)
     problems = list(fetch(folder))
     shutil.rmtree(folder / "downloads", ignore_errors=True)
     for problem in problems:
         print(problem, file=sys.stderr)
     tables = [table for table in read_ground_truth(TRUTH) if table.pdf and (folder / table.pdf).is_file()]
-    write_ground_truth(folder / "truth.json", tables)
+    write_ground_truth(folder / _TYPED, tables)
     write_extractions(folder / "extractions.jsonl", extract(tables, folder))
     print(report(tables, read_extractions(folder / "extractions.jsonl", [table.id for table in tables])))
     return int(bool(problems))

@@ -118,10 +118,9 @@ def test_why_photos_fail_and_what_would_mend_them(write_experiment: WriteExperim
         first = found["failures"][0]
         assert first["mistakes"][0]["kind"] == "missed_link"
         assert first["counts"] == "1 missed, 0 invented"
-        answer = await agent.call("list_failures", limit=2)
-        shown = (
-            answer if len(answer.content) > 1 else await agent.call("job_status", job=answer.structured_content["job"])
-        )
+        job = (await agent.answer("list_failures", limit=2))["job"]
+        await agent.wait(job)
+        shown = await agent.call("job_status", job=job)
         pictures = [part for part in shown.content if isinstance(part, ImageContent)]
         assert len(pictures) == 4  # of each photo the mistake, and the whole
         others = await agent.ask("list_failures", limit=4, cursor=found["next_cursor"])

@@ -26,6 +26,7 @@ from bench.tables_truth import (
     by_characters,
     extract,
     leaving_out,
+    main,
     sources,
     well_extracted,
 )
@@ -50,6 +51,16 @@ def kept() -> tuple[Extraction, ...]:
 @cache
 def scored(methods: tuple[str, ...]) -> Sources:
     return sources(truth(), kept(), methods)
+
+
+def test_a_folder_of_other_files_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "photo.jpg").touch()
+    monkeypatch.setattr("sys.argv", ["tables_truth", str(tmp_path)])
+    assert main() == 2
+    assert "has other files; name a new folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["photo.jpg"]
 
 
 def test_the_truth_is_of_many_sources_and_each_pdf_can_be_found_again() -> None:
