@@ -188,6 +188,17 @@ def test_every_choice_of_the_form_narrows_the_grid(server: LabelServer, scored: 
         show.click()
         page.wait_for_url(re.compile(rf"[?&]{field}=[^&]"))
         expect(names).to_have_text(expected)
+    for run, against, least in (
+        (scored.run, scored.base, 7),
+        (scored.base, scored.run, 2),
+    ):  # the other way round: fixed
+        page.goto(f"{server.address}/runs/{run}/photos?against={against}")
+        chips = [(chip.get_attribute("href"), chip.locator(".count")) for chip in page.locator(".chips a").all()]
+        counted = [(href, int(count.inner_text())) for href, count in chips]
+        assert len(counted) >= least
+        for href, count in counted:
+            page.goto(f"{server.address}{href}")
+            expect(names).to_have_count(count)
     page.goto(address)
     page.get_by_role("link", name="predicted otherwise").click()
     expect(names).to_have_count(3)

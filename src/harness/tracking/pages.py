@@ -15,8 +15,8 @@ test for each.
   one, or all of its `selectedMetricKeys`. A metric that is the `metricKey` of no chart gets a chart by itself, in a
   section of its own: a chart that is `deleted` keeps it away. A section has so many `columns`, three unless it says so.
 - The compare page draws the first metric that all its runs have, in the order in which the first run has logged them.
-- At a browser's first visit on the loopback interface the pages open an assistant beside themselves, which takes a third
-  of their width. They note in the browser's storage that they have done so, under `mlflow.assistant...` as below.
+- At a browser's first visit on the loopback interface the pages open an assistant beside themselves, on a third of the
+  width, and note in the browser's storage that they have, under the key `mlflow.assistant...` below.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_OF_A_VIEW = 20_000
 _FIXED = {"attributes.`Run Name`": 215, "runDateAndNestInfo": 132}
 _RUNS_SHOWN = 20
 #: The page that opens any other one without MLflow's assistant, where MLflow's server is started with it.
-OPENING = "open"
+OPENING = "open/"
 _ASSISTANT_WAS_OPENED = "mlflow.assistant.fab.autoOpenedOnFirstLoad_v1"
 
 
@@ -52,7 +52,7 @@ def opening_page() -> str:
 <noscript>MLflow's pages need JavaScript.</noscript>
 <script>
   try {{ if (localStorage.getItem({note}) === null) localStorage.setItem({note}, "true"); }}
-  finally {{ location.replace("./" + location.hash); }}
+  finally {{ location.replace("../" + location.hash); }}
 </script>
 </html>"""
 

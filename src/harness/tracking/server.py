@@ -86,7 +86,7 @@ def app() -> Any:
     from mlflow.server import app as pages
     from mlflow.server.fastapi_app import app as server
 
-    pages.add_url_rule(f"/{OPENING}", OPENING, opening_page)
+    pages.add_url_rule(f"/{OPENING}", "opening", opening_page)
     return server
 
 
