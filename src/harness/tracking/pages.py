@@ -32,8 +32,8 @@ from urllib.parse import quote
 _MODE = "workflowType=machine_learning"
 #: More than this MLflow refuses to keep in a tag of an experiment.
 MOST_OF_A_VIEW = 20_000
-#: The columns that are always there, with a width that leaves room for others.
-_FIXED = {"attributes.`Run Name`": 215, "runDateAndNestInfo": 132}
+#: The columns that are always there, with a width that leaves room for the verdict and what moved at 1,024 pixels.
+_FIXED = {"attributes.`Run Name`": 200, "runDateAndNestInfo": 100}
 _RUNS_SHOWN = 20
 #: The page that opens any other one without MLflow's assistant, where MLflow's server is started with it.
 OPENING = "open/"
