@@ -14,20 +14,29 @@
  * @typedef {Record<string, boolean>} Switches which layers are switched on: `labels`, `run`, `base`, `ignored`, `dropped`, `beside`
  */
 
+import { overlap } from "./geometry.js";
+
 const WRONG = ["missed", "false", "misread"];
 /** @type {Record<string, string>} */
 const WORDS = { missed: "MISSED", false: "FALSE", misread: "MISREAD", ignored: "not scored", found: "found", right: "right", unknown: "not labelled" };
 const MARGIN = 0.02;
+/** So much of what is invented lies over what the other run invented where it is the same. */
+const SAME = 0.5;
 
 /** The findings of a run and of the one beside it. @param {{run: Layers, base?: Layers | null}} layers @returns {Finding[]} */
 export function allFindings(layers) {
   const beside = layers.base ? findingsOf("base", layers.base) : [];
-  const before = new Map(beside.map(({ id, wrong }) => [id.replace(/^base/, "run"), wrong]));
-  const own = findingsOf("run", layers.run).map((finding) => ({
-    ...finding,
-    isNew: finding.layer === "labels" && finding.wrong && before.get(finding.id) === false,
-  }));
-  return [...own, ...beside];
+  const own = findingsOf("run", layers.run);
+  return [...own.map((finding) => ({ ...finding, isNew: Boolean(layers.base) && isNew(finding, beside) })), ...beside];
+}
+
+/** Whether it is wrong, and was not so in the other run: a label is the same one there, what is invented lies elsewhere.
+ * @param {Finding} finding @param {Finding[]} beside */
+function isNew(finding, beside) {
+  const { box, id, kind, layer, state, wrong } = finding;
+  if (!wrong) return false;
+  if (layer === "labels") return beside.some((other) => other.id === id.replace(/^run/, "base") && !other.wrong);
+  return !beside.some((other) => other.state === state && other.kind === kind && box && other.box && overlap(box, other.box) >= SAME);
 }
 
 /** @param {Side} side @param {Layers} layers @returns {Finding[]} */
@@ -139,15 +148,16 @@ export function captionOf(finding, beside, selected) {
   if (finding.id === selected || layer === "dropped") return finding.title + other;
   if (state === "right" || (layer === "predictions" && state === "unknown")) return "";
   if (state === "found" || state === "ignored") return name;
-  if (state === "misread") return layer === "labels" ? `is ${name}, ${reason}` : "";
-  return `${state.toUpperCase()} ${name || finding.kind}${other}`;
+  const fresh = finding.isNew ? ", new" : "";
+  if (state === "misread") return layer === "labels" ? `is ${name}, ${reason}${fresh}` : "";
+  return `${state.toUpperCase()} ${name || finding.kind}${fresh}${other}`;
 }
 
 /** How it is drawn, as classes. @param {Finding} finding @param {boolean} beside */
 export function classesOf(finding, beside) {
   const other = finding.side === "base" && !beside && finding.layer === "predictions";
   const layer = { labels: "label-box", predictions: "prediction", dropped: "text" }[finding.layer];
-  return `${layer} ${finding.state}${other ? " base" : ""}`;
+  return `${layer} ${finding.state}${other ? " base" : ""}${finding.isNew ? " new" : ""}`;
 }
 
 /** What of a list comes first: what is new, then the run's own, then the other run's.
