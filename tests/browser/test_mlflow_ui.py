@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from harness.tasks.photos.shots import CROP_SIDE
 from harness.tracking.finding import list_runs
-from harness.tracking.pages import run_page, runs_page
+from harness.tracking.pages import OPENING, run_page, runs_page
 from harness.tracking.store import LocalStore
 from tests.conftest import QUICK, RunHarness
 
@@ -68,6 +68,37 @@ def visit(page: Page, address: str) -> None:
     page.goto(address, wait_until="domcontentloaded")
 
 
+def test_a_first_visit_at_1024_pixels_shows_the_verdict_what_moved_and_the_titles_of_gains(
+    start: str, browser: Browser, page: Page
+) -> None:
+    """MLflow opens its assistant over a third of the page at a first visit, unless that goes by the page of ours."""
+    page.set_viewport_size({"width": 1024, "height": 768})
+    visit(page, start)
+    expect(page).to_have_url(re.compile(r"^http://127\.0\.0\.1:\d+/#/experiments/"))
+    expect(page.get_by_text("CANNOT TELL", exact=True).first).to_be_visible()
+    for column in ("verdict", "verdict.moved"):  # what moved stands there in words, with its gain
+        box = page.get_by_role("columnheader", name=column, exact=True).bounding_box() or {"x": 1e9, "width": 0}
+        assert box["x"] + box["width"] <= 1024, column
+    assistant = page.get_by_text("MLflow Assistant")
+    expect(assistant).to_have_count(0)
+
+    visit(page, start.replace("&viewState", "&compareRunsMode=CHART&viewState"))
+    gain = page.get_by_test_id("experiment-view-compare-runs-card").first.get_by_text(re.compile(r"^(?!delta)\w+/\w+$"))
+    expect(gain).to_be_visible()
+    assert gain.evaluate("title => title.scrollWidth <= title.clientWidth"), "the title of a gain is read as a whole"
+
+    page.locator("button[data-assistant-ui]").click()
+    expect(assistant).to_be_visible()
+    visit(page, start)  # what the person has chosen stays
+    expect(assistant).to_be_visible()
+
+    plain = browser.new_page()
+    plain.goto(start.replace(OPENING, ""), wait_until="domcontentloaded")
+    expect(plain.get_by_text("MLflow Assistant")).to_be_visible()
+    expect(plain.get_by_text("BASELINE", exact=True)).to_be_visible()
+    plain.close()
+
+
 def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -> None:
     store = LocalStore(str(swept / "mlruns"), "harness").open()
     address = start.partition("#")[0]
@@ -84,7 +115,6 @@ def test_a_sweep_is_seen_in_mlflows_pages(swept: Path, start: str, page: Page) -
     visit(page, start.replace("&viewState", "&compareRunsMode=CHART&viewState"))
     for section in ("Gain over baseline", "Headlines", "Mistakes"):
         expect(page.get_by_text(section).first).to_be_visible()
-    expect(page.get_by_text("MLflow Assistant")).to_be_visible()  # it takes a third of the page when one first comes
     gain = page.get_by_test_id("experiment-view-compare-runs-card").first.get_by_text(re.compile(r"^(?!delta)\w+/\w+$"))
     expect(gain).to_be_visible()
     assert gain.evaluate("title => title.scrollWidth <= title.clientWidth"), "the title of a gain is read as a whole"

@@ -141,7 +141,14 @@ def test_layers_side_by_side_and_the_next_photo_by_keys(server: LabelServer, sco
     expect(page.locator("#stage-base")).to_be_visible()  # what was chosen stays
     page.locator("#wrong button", has_text="MISREAD bib 2085").first.click()
     expect(page.locator("#edit")).to_have_attribute("href", f"/labels/{second}#box=0")
+    expect(page.locator("#wrong .side.new")).to_have_count(1)  # what was misread is one thing, and not two
     page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    ready(page)
+    expect(page.locator("#wrong button", has_text="FALSE bib 77")).to_contain_text("new")
+    expect(page.locator("#stage-run").get_by_text("FALSE 77, new")).to_be_attached()
+    page.keyboard.press("k")
+    ready(page)
     page.keyboard.press("k")
     expect(page).to_have_url(f"{server.address}/runs/{scored.run}/photos/{first}?sort=name")
 
@@ -188,6 +195,17 @@ def test_every_choice_of_the_form_narrows_the_grid(server: LabelServer, scored: 
         show.click()
         page.wait_for_url(re.compile(rf"[?&]{field}=[^&]"))
         expect(names).to_have_text(expected)
+    for run, against, least in (
+        (scored.run, scored.base, 7),
+        (scored.base, scored.run, 2),
+    ):  # the other way round: fixed
+        page.goto(f"{server.address}/runs/{run}/photos?against={against}")
+        chips = [(chip.get_attribute("href"), chip.locator(".count")) for chip in page.locator(".chips a").all()]
+        counted = [(href, int(count.inner_text())) for href, count in chips]
+        assert len(counted) >= least
+        for href, count in counted:
+            page.goto(f"{server.address}{href}")
+            expect(names).to_have_count(count)
     page.goto(address)
     page.get_by_role("link", name="predicted otherwise").click()
     expect(names).to_have_count(3)

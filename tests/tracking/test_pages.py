@@ -5,17 +5,24 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import mlflow
+
 from harness.tracking.pages import (
     MOST_OF_A_VIEW,
+    OPENING,
     RunsView,
     Section,
     compare_page,
     ids_filter,
     metric_column,
+    opening_page,
     packed,
     run_page,
     runs_page,
@@ -23,6 +30,7 @@ from harness.tracking.pages import (
     tag_column,
     view_tag,
 )
+from harness.tracking.server import app
 
 VIEW = RunsView(
     "tags.x = 'y'",
@@ -67,6 +75,19 @@ def test_the_compare_page_takes_lists_as_json() -> None:
 def test_searches_name_runs_and_sweeps() -> None:
     assert ids_filter(["aa", "bb"]) == "attributes.run_id IN ('aa', 'bb')"
     assert sweep_filter("s1") == "tags.sweep_id LIKE '%s1%'"
+
+
+def test_the_opening_page_notes_what_mlflows_pages_read_once_and_goes_on() -> None:
+    """MLflow's server finds it by an entry point; the pages read a key with its version."""
+    (plugin,) = entry_points(group="mlflow.app", name="harness")
+    assert plugin.load() is app
+    shown = opening_page()
+    (key,) = set(re.findall(r'"(mlflow\.[^"]+)_v1"', shown))
+    built = Path(mlflow.__file__).parent / "server/js/build/static/js"
+    assert any(f'key:"{key}",version:1' in script.read_text() for script in built.glob("main.*.js"))
+    assert f'if (localStorage.getItem("{key}_v1") === null)' in shown, "what somebody has chosen stays"
+    assert 'finally { location.replace("../" + location.hash); }' in shown
+    assert re.fullmatch(r"\w+/", OPENING), "it goes on from below the server's root"
 
 
 def test_a_view_is_compressed_and_named_by_a_tag() -> None:

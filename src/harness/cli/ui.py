@@ -70,7 +70,8 @@ def open_pages(arguments: argparse.Namespace) -> int:
     pages = arguments.mlflow_url or (store.uri if isinstance(store, ServerStore) else "")
     search = PhotoSearch(source, lambda: build_finder(config))
     opened = OpenedRuns(store, instantiate(config, "gate"), config.seed)
-    linker, pages = instantiate(config, "link"), f"{pages.rstrip('/')}/" if pages else ""
+    # What `harness mlflow` prints has a page of MLflow behind its `#`.
+    linker, pages = instantiate(config, "link"), f"{pages.partition('#')[0].rstrip('/')}/" if pages else ""
     context = Context(source, linker, history, search, opened, pages)
     token = arguments.token or os.environ.get(TOKEN_VARIABLE)
     settings = ServerSettings(arguments.host, arguments.port, token, not arguments.no_browser, arguments.page)

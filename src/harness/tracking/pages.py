@@ -15,6 +15,8 @@ test for each.
   one, or all of its `selectedMetricKeys`. A metric that is the `metricKey` of no chart gets a chart by itself, in a
   section of its own: a chart that is `deleted` keeps it away. A section has so many `columns`, three unless it says so.
 - The compare page draws the first metric that all its runs have, in the order in which the first run has logged them.
+- At a browser's first visit on the loopback interface the pages open an assistant beside themselves, on a third of the
+  width, and note in the browser's storage that they have, under the key `mlflow.assistant...` below.
 """
 
 from __future__ import annotations
@@ -30,9 +32,29 @@ from urllib.parse import quote
 _MODE = "workflowType=machine_learning"
 #: More than this MLflow refuses to keep in a tag of an experiment.
 MOST_OF_A_VIEW = 20_000
-#: The columns that are always there, with a width that leaves room for others.
-_FIXED = {"attributes.`Run Name`": 215, "runDateAndNestInfo": 132}
+#: The columns that are always there, with a width that leaves room for the verdict and what moved at 1,024 pixels.
+_FIXED = {"attributes.`Run Name`": 200, "runDateAndNestInfo": 100}
 _RUNS_SHOWN = 20
+#: The page that opens any other one without MLflow's assistant, where MLflow's server is started with it.
+OPENING = "open/"
+_ASSISTANT_WAS_OPENED = "mlflow.assistant.fab.autoOpenedOnFirstLoad_v1"
+
+
+def opening_page() -> str:
+    """A page that goes on to what stands behind its `#`, and first notes that MLflow has opened its assistant before.
+
+    What the browser has noted already stays, and the assistant opens by its button as ever. A browser that keeps
+    nothing, or an MLflow that reads another note, shows the same page with the assistant beside it.
+    """
+    note = json.dumps(_ASSISTANT_WAS_OPENED)
+    return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>MLflow</title>
+<noscript>MLflow's pages need JavaScript.</noscript>
+<script>
+  try {{ if (localStorage.getItem({note}) === null) localStorage.setItem({note}, "true"); }}
+  finally {{ location.replace("../" + location.hash); }}
+</script>
+</html>"""
 
 
 def runs_page(experiment: str, search: str = "", chart: bool = False, view: str = "") -> str:

@@ -12,21 +12,26 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
+from importlib.metadata import entry_points
+from typing import Any
 
 from harness.base.errors import HarnessError
+from harness.tracking.pages import OPENING, opening_page
 from harness.tracking.remote import ServerStore
 from harness.tracking.store import LocalStore
 from harness.tracking.views import StartPages, start_pages
 
 HOST = "127.0.0.1"
 _SECONDS_TO_START = 120.0
+#: The name under which MLflow finds `app` below, an entry point of the group `mlflow.app` in pyproject.toml.
+_PLUGIN = "harness"
 
 
 def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int:
     """Show the runs of a store. A server has its pages already; for a local store one runs until it ends or Ctrl-C."""
     if isinstance(store, ServerStore):
         pages = start_pages(store.open())
-        print(_told(store.uri, pages), flush=True)
+        print(_told(f"{store.uri}/", pages), flush=True)
         if open_browser:
             webbrowser.open(f"{store.uri}/{pages.table}")
         return 0
@@ -35,15 +40,18 @@ def serve(store: LocalStore | ServerStore, port: int, open_browser: bool) -> int
     if _in_use(port):
         raise HarnessError(f"port {port} is in use; choose another with --port")
     pages, address = start_pages(store.open()), f"http://{HOST}:{port}"
-    command = server_command(HOST, port, "--default-artifact-root", (store.folder / "artifacts").as_uri())
+    # A checkout that was installed before there was an entry point starts MLflow by itself, with its assistant.
+    plugin = ["--app-name", _PLUGIN] if entry_points(group="mlflow.app", name=_PLUGIN) else []
+    opened = f"{address}/{OPENING if plugin else ''}"
+    command = server_command(HOST, port, "--default-artifact-root", (store.folder / "artifacts").as_uri(), *plugin)
     environment = {**os.environ, **server_environment(store.uri)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True) as server:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             _wait(server, port)
-            print(f"{_told(address, pages)}\nStop it with Ctrl-C.", flush=True)
+            print(f"{_told(opened, pages)}\nStop it with Ctrl-C.", flush=True)
             if open_browser:
-                webbrowser.open(f"{address}/{pages.table}")
+                webbrowser.open(f"{opened}{pages.table}")
             return server.wait()
         except KeyboardInterrupt:
             return 0
@@ -70,11 +78,23 @@ def server_environment(backend: str) -> dict[str, str]:
     }
 
 
+def app() -> Any:
+    """MLflow's own server, and a page on it that opens any other without MLflow's assistant.
+
+    The page stands on this server because its browser keeps apart what each address and port has noted.
+    """
+    from mlflow.server import app as pages
+    from mlflow.server.fastapi_app import app as server
+
+    pages.add_url_rule(f"/{OPENING}", "opening", opening_page)
+    return server
+
+
 def _told(address: str, pages: StartPages) -> str:
     """Where to look, the page that is opened first."""
-    lines = [f"MLflow is at {address}/{pages.table}", f"  its charts: {address}/{pages.charts}"]
+    lines = [f"MLflow is at {address}{pages.table}", f"  its charts: {address}{pages.charts}"]
     if pages.compare:
-        lines.append(f"  the newest run beside its baseline: {address}/{pages.compare}")
+        lines.append(f"  the newest run beside its baseline: {address}{pages.compare}")
     return "\n".join(lines)
 
 

@@ -2,15 +2,10 @@
  * One photo of a run: labels, predictions and those of the other run as layers, over each other or side by side; a list
  * of what became of each box; notes.
  *
- * @typedef {{kind: string, at?: number, text: string, state: string, why?: string, score?: number | null,
- *   identity?: string, box: [number, number, number, number] | null}} Said
- * @typedef {{side: string, at: number, text: string, state: string, ends: [number, number][], score: number | null,
- *   why: string}} Line
- * @typedef {{labels: Said[], predictions: Said[], links: Line[], dropped: Said[]}} Layers
- * @typedef {"run" | "base"} Side
- * @typedef {{id: string, side: Side, layer: string, title: string, why: string, state: string, wrong: boolean,
- *   box: import("./model/geometry.js").Box | null, edit: {page: string, at?: number} | null, line?: Line, kind: string}} Finding
+ * @typedef {import("./model/findings.js").Finding} Finding
+ * @typedef {import("./model/findings.js").Side} Side
  */
+import { allFindings, captionOf, classesOf, isShown, newFirst } from "./model/findings.js";
 import { boxesAt } from "./model/hit.js";
 import { Refused, write } from "./parts/api.js";
 import { element, find, svg } from "./parts/dom.js";
@@ -20,77 +15,12 @@ import { Stage } from "./parts/stage.js";
 import { viewCommands } from "./parts/view_keys.js";
 
 const config = JSON.parse(find("#config").textContent ?? "");
-const WRONG = ["missed", "false", "misread"];
-const MARGIN = 0.02;
-
-/** @param {[number, number, number, number] | null} box */
-const asBox = (box) => (box ? { x: box[0], y: box[1], w: box[2], h: box[3] } : null);
-
-/** @param {Side} side @param {Layers} layers @returns {Finding[]} */
-function findingsOf(side, layers) {
-  const words = { missed: "MISSED", false: "FALSE", misread: "MISREAD", ignored: "not scored", found: "found", right: "right", unknown: "not labelled" };
-  const say = (/** @type {string} */ state) => words[/** @type {keyof typeof words} */ (state)] ?? state;
-  /** @param {Said} said @param {string} layer @returns {Finding} */
-  const boxed = (said, layer) => ({
-    id: `${side}-${layer}-${said.kind}-${said.at}`,
-    side,
-    layer,
-    kind: said.kind,
-    title: `${say(said.state)} ${said.kind === "face" ? ["face", said.identity].filter(Boolean).join(" ") : ["bib", said.text].filter(Boolean).join(" ")}`,
-    why: [said.why, said.score == null ? "" : `score ${said.score.toFixed(2)}`].filter(Boolean).join(", "),
-    state: said.state,
-    wrong: WRONG.includes(said.state) && !(layer === "predictions" && said.state === "misread"),
-    box: asBox(said.box),
-    edit: layer === "labels" ? { page: said.kind === "face" ? "faces" : "bibs", at: said.at } : { page: said.kind === "face" ? "faces" : "bibs" },
-  });
-  return [
-    ...layers.labels.map((said) => boxed(said, "labels")),
-    ...layers.predictions.map((said) => boxed(said, "predictions")),
-    ...layers.links.map((line) => ({
-      id: `${side}-link-${line.side}-${line.at}`,
-      side,
-      layer: line.side === "label" ? "labels" : "predictions",
-      kind: "link",
-      title: [say(line.state), "link", line.text].filter(Boolean).join(" "),
-      why: [line.why, line.score == null ? "" : `score ${line.score.toFixed(2)}`].filter(Boolean).join(", "),
-      state: line.state,
-      wrong: WRONG.includes(line.state),
-      box: around(line.ends),
-      edit: { page: "links" },
-      line,
-    })),
-    ...layers.dropped.map((said, at) => ({
-      id: `${side}-dropped-${at}`,
-      side,
-      layer: "dropped",
-      kind: "text",
-      title: said.text ? `“${said.text}”` : "a text that was not read",
-      why: said.why ?? "",
-      state: "dropped",
-      wrong: false,
-      box: asBox(said.box),
-      edit: { page: "bibs" },
-    })),
-  ];
-}
-
-/** @param {[number, number][]} ends */
-function around(ends) {
-  const xs = ends.map(([x]) => x);
-  const ys = ends.map(([, y]) => y);
-  const x = Math.min(...xs) - MARGIN;
-  const y = Math.min(...ys) - MARGIN;
-  return { x, y, w: Math.max(...xs) - x + MARGIN, h: Math.max(...ys) - y + MARGIN };
-}
 
 class Viewer {
   constructor() {
     /** @type {Record<string, boolean>} */
     this.layers = { labels: true, run: true, base: false, ignored: false, dropped: false, beside: false, ...remembered() };
-    /** @type {Finding[]} */
-    this.findings = ["run", "base"].flatMap((side) =>
-      config.layers[side] ? findingsOf(/** @type {Side} */ (side), config.layers[side]) : [],
-    );
+    this.findings = allFindings(config.layers);
     /** @type {string | null} */
     this.selected = null;
     this.panes = { run: this.#pane("run"), base: this.#pane("base") };
@@ -122,18 +52,9 @@ class Viewer {
     return { stage, shapes, lines };
   }
 
-  /** What is drawn on a pane: over each other, the one pane has all; side by side, each its own run. @param {Side} pane */
+  /** @param {Side} pane */
   #shown(pane) {
-    const { layers } = this;
-    return this.findings.filter((finding) => {
-      if (finding.layer === "dropped" && !(layers.dropped || finding.id === this.selected)) return false;
-      if (finding.state === "ignored" && !(layers.ignored || finding.id === this.selected)) return false;
-      const own = layers.beside ? finding.side === pane : finding.side === "run" || finding.layer === "predictions";
-      if (!own) return false;
-      if (finding.layer === "labels") return layers.labels && (layers.beside || finding.side === "run");
-      if (finding.layer === "predictions" && !layers.beside) return layers[finding.side];
-      return finding.layer !== "predictions" || layers.run;
-    });
+    return this.findings.filter((finding) => isShown(finding, pane, this.layers, this.selected));
   }
 
   show() {
@@ -148,8 +69,8 @@ class Viewer {
           .map((finding) => ({
             id: finding.id,
             box: /** @type {any} */ (finding.box),
-            kind: this.#kind(finding),
-            text: this.#caption(finding),
+            kind: classesOf(finding, layers.beside),
+            text: captionOf(finding, layers.beside, this.selected),
             selected: finding.id === this.selected,
             below: finding.layer === "predictions" || finding.layer === "dropped",
           })),
@@ -162,7 +83,7 @@ class Viewer {
             const [[x1, y1], [x2, y2]] = /** @type {Line} */ (finding.line).ends;
             const ends = { x1: x1 * width, y1: y1 * height, x2: x2 * width, y2: y2 * height };
             const chosen = finding.id === this.selected ? " selected" : "";
-            return ["halo", "edge"].map((part) => svg("line", { class: `${part} ${this.#kind(finding)}${chosen}`, ...ends }));
+            return ["halo", "edge"].map((part) => svg("line", { class: `${part} ${classesOf(finding, layers.beside)}${chosen}`, ...ends }));
           }),
       );
       stage.draw();
@@ -175,35 +96,6 @@ class Viewer {
       button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.id === this.selected));
   }
 
-  /** What stands at a box: all that is wrong, and names; a prediction that is right says nothing unless it is selected.
-   * @param {Finding} finding */
-  #caption(finding) {
-    const other = finding.side === "base" && !this.layers.beside ? " (other run)" : "";
-    const { selected } = this;
-    if (finding.id === selected || finding.layer === "dropped") return finding.title + other;
-    if (finding.state === "right" || (finding.layer === "predictions" && finding.state === "unknown")) return "";
-    const said = this.#said(finding);
-    const name = said.text || said.identity || "";
-    if (finding.state === "found" || finding.state === "ignored") return name;
-    if (finding.state === "misread" && finding.layer === "labels") return `is ${name}, ${said.why}`;
-    if (finding.state === "misread") return "";
-    return `${finding.state.toUpperCase()} ${name || finding.kind}${other}`;
-  }
-
-  /** @param {Finding} finding */
-  #kind(finding) {
-    const other = finding.side === "base" && !this.layers.beside && finding.layer === "predictions";
-    const layer = { labels: "label-box", predictions: "prediction", dropped: "text" }[finding.layer];
-    return `${layer} ${finding.state}${other ? " base" : ""}`;
-  }
-
-  /** @param {Finding} finding @returns {Said} */
-  #said(finding) {
-    return config.layers[finding.side][finding.layer].find(
-      (/** @type {Said} */ said) => finding.id === `${finding.side}-${finding.layer}-${said.kind}-${said.at}`,
-    );
-  }
-
   #list() {
     const wrong = this.findings.filter((finding) => finding.wrong);
     const dropped = this.findings.filter((finding) => finding.layer === "dropped" && finding.side === "run");
@@ -211,18 +103,9 @@ class Viewer {
       (finding) => !finding.wrong && finding.layer !== "dropped" && finding.side === "run" && finding.state !== "misread",
     );
     for (const [id, list] of Object.entries({ wrong, dropped, rest })) {
-      const rank = (/** @type {Finding} */ finding) => (finding.side === "base" ? 2 : this.#isNew(finding) ? 0 : 1);
-      const sorted = [...list].sort((a, b) => rank(a) - rank(b));
-      find(`#${id}`).replaceChildren(...sorted.map((finding) => this.#entry(finding)));
+      find(`#${id}`).replaceChildren(...newFirst(list).map((finding) => this.#entry(finding)));
       find(`#${id}-count`).textContent = String(list.filter(({ side }) => side === "run").length || "none");
     }
-  }
-
-  /** Whether a label is wrong here that was right in the other run. @param {Finding} finding */
-  #isNew(finding) {
-    if (finding.side === "base" || finding.layer !== "labels" || !finding.wrong) return false;
-    const before = this.findings.find(({ id }) => id === finding.id.replace(/^run/, "base"));
-    return before !== undefined && !before.wrong;
   }
 
   /** @param {Finding} finding */
@@ -231,7 +114,7 @@ class Viewer {
       "button",
       { type: "button", class: finding.state, "data-id": finding.id, "aria-pressed": false },
       element("span", {}, finding.title),
-      this.#isNew(finding)
+      finding.isNew
         ? element("span", { class: "side new" }, "new")
         : element("span", { class: "side" }, finding.side === "base" ? "other run" : ""),
     );
@@ -257,10 +140,10 @@ class Viewer {
     const edit = document.querySelector("#edit");
     if (!edit || !config.editors) return;
     const wrong = this.findings.filter((finding) => finding.wrong && finding.side === "run");
-    const first = wrong.find((finding) => this.#isNew(finding)) ?? wrong.find(({ layer }) => layer === "labels");
+    const first = wrong.find(({ isNew }) => isNew) ?? wrong.find(({ layer }) => layer === "labels");
     const target = this.finding ?? first ?? wrong[0];
-    const at = target?.edit?.at === undefined ? "" : `#box=${target.edit.at}`;
-    edit.setAttribute("href", `${config.editors[target?.edit?.page ?? "bibs"]}${config.photo.sha256}${at}`);
+    const at = target?.edit.at === undefined ? "" : `#box=${target.edit.at}`;
+    edit.setAttribute("href", `${config.editors[target?.edit.page ?? "bibs"]}${config.photo.sha256}${at}`);
   }
 
   get finding() {
