@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,7 +28,7 @@ from unittest.mock import patch
 import numpy as np
 from PIL import Image as Pictures
 
-from bench.measure import row, show
+from bench.measure import peak, row, show
 from harness.pipeline.looks import Image, Look
 from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, write_file
 from harness.types import BibBox, FaceBox
@@ -143,44 +144,66 @@ def measure() -> list[dict[str, Any]]:
     return rows
 
 
-def run(folder: Path, photos: int) -> dict[str, float]:
+def run(folder: Path, photos: int) -> dict[str, Any]:
     """One run in a process of its own: overhead, memory and bytes in the store."""
     home = Path(__file__).parents[1]
     environment = os.environ | {"HARNESS_CACHE": str(folder / "cache"), "PYTHONPATH": str(home)}
     command = [sys.executable, "-m", "bench.large", "child", str(folder), str(photos)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment, cwd=folder)
-    told: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return told
 
 
-def _child(folder: Path, photos: int) -> dict[str, float]:
+class Phases:
+    """Processor seconds of each phase of a command, one after the other, and the most memory of the process in it."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.megabytes: dict[str, float] = {}
+        self._name, self._start = "starting", 0.0
+
+    def begin(self, name: str) -> None:
+        """End the phase under way, and begin another one."""
+        now = time.process_time()
+        self.seconds[self._name] = self.seconds.get(self._name, 0.0) + now - self._start
+        self.megabytes[self._name] = max(self.megabytes.get(self._name, 0.0), peak())
+        Path("/proc/self/clear_refs").write_text("5")  # the peak counts anew from here
+        self._name, self._start = name, now
+
+
+def _child(folder: Path, photos: int) -> dict[str, Any]:
+    from harness import evaluate
     from harness.__main__ import run as harness
     from harness.tasks.photos import predicting
 
-    inside, find = [0.0], predicting.predict
+    phases, find = Phases(), predicting.predict
 
     def predict(*arguments: Any) -> Any:
-        start = time.process_time()
+        phases.begin("predicting")
         try:
             return find(*arguments)
         finally:
-            inside[0] += time.process_time() - start
+            phases.begin("scoring")
+
+    def step(name: str) -> AbstractContextManager[None]:
+        phases.begin(name)
+        return nullcontext()
 
     overrides = [f"--config-dir={folder / 'conf'}", "preset=plain", "face=stub", "bib=stub", "references=staging"]
     overrides += [f"references.root={folder / str(photos)}", "references.groups=photo", "cache.audit=0"]
-    start = time.process_time()
-    with patch.object(predicting, "predict", predict):
+    with patch.object(predicting, "predict", predict), patch.object(evaluate, "saying", lambda _: step):
         code = harness(overrides)
-    total = time.process_time() - start
+    phases.begin("ended")
     assert code == 0, f"the run ended with {code}"
-    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     kept = sum(path.stat().st_size for path in (folder / "mlruns" / "artifacts").rglob("*") if path.is_file())
+    total, pipeline = sum(phases.seconds.values()), phases.seconds["predicting"]
     return {
         "total": total,
-        "pipeline": inside[0],
-        "overhead": total - inside[0],
-        "megabytes": int(peak.split()[1]) / 1024,
+        "pipeline": pipeline,
+        "overhead": total - pipeline,
+        "megabytes": max(phases.megabytes.values()),
         "kept_megabytes": kept / 1e6,
+        "phases": {name: (seconds, phases.megabytes[name]) for name, seconds in phases.seconds.items()},
     }
 
 

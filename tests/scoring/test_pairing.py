@@ -20,6 +20,7 @@ from harness.scoring.cards import Sides, Tally
 from harness.scoring.faces import FaceScorecard
 from harness.scoring.pairing import (
     PairedRate,
+    _student,
     flip_chances,
     groups_wanted,
     judge_together,
@@ -34,6 +35,12 @@ Pairs = list[tuple[int, int, int, int, str]]
 
 def sides(above: Sequence[float], below: Sequence[float]) -> Sides:
     return np.array(above, dtype=float), np.array(below, dtype=float)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.975, 0.9975])
+def test_the_quantile_of_students_t_is_that_of_scipy(level: float) -> None:
+    freedom = [1, 1.0001, 1.5, 2.7, 9, 99.5, 1e3, 2e4, 1e6]
+    assert [_student(each, level) for each in freedom] == pytest.approx(t.ppf(level, freedom), rel=1e-7)
 
 
 def both(rows: Pairs) -> tuple[Sides, Sides, list[str]]:

@@ -35,7 +35,6 @@ from harness.scoring.uncertainty import (
     LeftOut,
     group_numbers,
     group_sums,
-    student,
 )
 
 #: Changes whenever a rule of judging changes, so that it can be told which one a verdict was made by.
@@ -270,7 +269,23 @@ def _known(sides: Sides) -> bool:
 
 
 def _student(freedom: float, level: float) -> float:
-    return float(student(np.array(freedom), level))
+    """The quantile of Student's t above its middle. SciPy has it, and takes a fifth of the time of `harness compare` to
+    import; a test holds the two side by side.
+
+    With t = sqrt(freedom) tan(angle) the density is a power of a cosine. Its integral bends down, so that Newton's
+    steps from the normal quantile, which is the smaller one, never go too far."""
+    height = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+    angle, step = math.atan(NormalDist().inv_cdf(level) / math.sqrt(freedom)), 1.0
+    while step > 1e-14 * angle:
+        density = height * np.cos(angle * _SIMPSON_AT) ** (freedom - 1)
+        step = (level - 0.5 - angle * float(density @ _SIMPSON)) / float(density[-1])
+        angle += step
+    return math.sqrt(freedom) * math.tan(angle)
+
+
+#: Simpson's rule from 0 to 1: where it looks, and what each place weighs.
+_SIMPSON_AT = np.linspace(0, 1, 2001)
+_SIMPSON = np.r_[1, np.tile([4, 2], 999), 4, 1] / 6000
 
 
 def _same_photos(baseline: ItemCounts, candidate: ItemCounts) -> Bools:
