@@ -1,10 +1,10 @@
 /** The identity workbench: groups of faces, and what every key, button and drag says about them. */
 import { cycled } from "./model/hit.js";
-import { seen, without } from "./model/people.js";
+import { chosen, holding, seen, without } from "./model/people.js";
 import { get } from "./parts/api.js";
 import { Changes } from "./parts/changes.js";
 import { Combobox } from "./parts/combobox.js";
-import { find } from "./parts/dom.js";
+import { find, say } from "./parts/dom.js";
 import { GroupList } from "./parts/group_list.js";
 import { GroupPanel } from "./parts/group_panel.js";
 import { fillHelp, listen } from "./parts/keys.js";
@@ -12,9 +12,8 @@ import { Names } from "./parts/names.js";
 import { showWork } from "./parts/work_bar.js";
 import { workbenchButtons, workbenchCommands } from "./workbench_keys.js";
 
-/** How long to wait before groups that are being made are asked for again, and how long something is said. */
+/** How long to wait before groups that are being made are asked for again. */
 const AGAIN = 600;
-const SAID = 8000;
 
 /**
  * @typedef {import("./model/people.js").Group} Group
@@ -41,7 +40,7 @@ export class Workbench {
     this.names = new Names({ unusedFirst: true });
     this.panel = new GroupPanel(this, config.read_only);
     this.list = new GroupList(find("#groups"), find("#lines"), {
-      pick: (id, face) => this.pick(id, face),
+      pick: (id, face, along) => (face && along ? this.takeAlong(face) : this.pick(id, face)),
       drop: (face, id) => this.dropped(face, id),
       nearEnd: () => void this.more(),
     });
@@ -61,11 +60,9 @@ export class Workbench {
     return this.groups.find(({ id }) => id === this.current) ?? null;
   }
 
-  /** The selected faces of the group, or all of them. */
+  /** The selected faces, also of other groups, or all of the current group. */
   get targets() {
-    const { group } = this;
-    const chosen = group?.faces.filter(({ face }) => this.selected.has(face)) ?? [];
-    return chosen.length ? chosen : (group?.faces ?? []);
+    return this.selected.size ? chosen(this.groups, this.selected) : (this.group?.faces ?? []);
   }
 
   get rest() {
@@ -134,7 +131,7 @@ export class Workbench {
     this.list.show(this.groups, { current: this.current, cursor: this.cursor, selected: this.selected, carried: this.carried?.from ?? null });
     showWork({ groups: this.groups.length, total: this.total, left: this.left, state });
     this.panel.show(group, {
-      chosen: this.targets.length,
+      chosen: this.selected.size,
       rest: this.rest.length,
       carrying: this.carried !== null,
       undoable: this.changes.undos.length > 0,
@@ -143,13 +140,9 @@ export class Workbench {
     this.text.set("", Boolean(group) && !this.config.read_only);
   }
 
-  /** @param {string} text @param {"" | "problem"} [kind] */
-  say(text, kind = "") {
-    const message = find("#message");
-    message.textContent = text;
-    message.className = kind;
-    clearTimeout(this.silence);
-    if (!kind) this.silence = setTimeout(() => (message.textContent = ""), SAID);
+  /** @param {string} text @param {"info" | "problem"} [kind] */
+  say(text, kind = "info") {
+    say(text, kind);
   }
 
   /** @param {number} by */
@@ -182,7 +175,16 @@ export class Workbench {
       if (!this.selected.delete(face)) this.selected.add(face);
     }
     this.#show();
-    this.list.focus();
+    this.#goOn();
+  }
+
+  /** What is said next is said of a face of another group, too, or no more. @param {string} face */
+  takeAlong(face) {
+    if (!this.selected.size) this.selected = new Set(this.group?.faces.map((own) => own.face));
+    if (!this.selected.delete(face)) this.selected.add(face);
+    this.#show();
+    this.say(`${this.selected.size} faces are selected.`);
+    this.#goOn();
   }
 
   /** @param {KeyboardEvent} event */
@@ -224,9 +226,9 @@ export class Workbench {
     this.#goOn();
   }
 
-  /** After an answer: to the name field, where names are typed one after the other, or to the groups. */
+  /** To the name field, where names are typed one after the other, or to the groups. */
   #goOn() {
-    if (this.typing && this.group && !this.group.proposal) this.text.focus();
+    if (this.typing && this.group && (this.selected.size || !this.group.proposal)) this.text.focus();
     else this.list.focus();
   }
 
@@ -324,9 +326,10 @@ export class Workbench {
   /** @param {any} body @param {Set<string>} gone */
   #send(body, gone) {
     const at = this.groups.findIndex(({ id }) => id === this.current);
+    this.total -= this.groups.length;
     this.groups = without(this.groups, gone);
+    this.total += this.groups.length;
     this.left -= gone.size;
-    if (gone.size) this.total -= this.groups.some(({ id }) => id === this.current) ? 0 : 1;
     if (!this.group) this.current = this.groups[Math.min(at, this.groups.length - 1)]?.id ?? null;
     this.selected.clear();
     this.cursor = 0;
@@ -339,12 +342,6 @@ export class Workbench {
     if (this.typing) this.#goOn();
   }
 }
-
-/** The group that has a face of another one, which is gone. @param {Group[]} groups @param {Group | null} gone */
-const holding = (groups, gone) => {
-  const faces = new Set(gone?.faces.map(({ face }) => face));
-  return groups.find((group) => group.faces.some(({ face }) => faces.has(face)));
-};
 
 /** Whether a key belongs to a link, or to a button that is no face. @param {KeyboardEvent} event */
 const elsewhere = ({ target }) => target instanceof Element && target.closest("a, button:not(.crop)") !== null;

@@ -76,6 +76,16 @@ export const without = (groups, gone) =>
     )
     .filter(({ faces }) => faces.length);
 
+/** The group that has a face of another one, which is gone. @param {Group[]} groups @param {Group | null} gone */
+export const holding = (groups, gone) => {
+  const faces = new Set(gone?.faces.map(({ face }) => face));
+  return groups.find((group) => group.faces.some(({ face }) => faces.has(face)));
+};
+
+/** The faces of all groups that are selected. @param {Group[]} groups @param {Set<string>} selected @returns {Face[]} */
+export const chosen = (groups, selected) =>
+  groups.flatMap(({ faces }) => faces.filter(({ face }) => selected.has(face)));
+
 /** Faces with the identity that was seen, as the server asks for them. @param {Face[]} faces */
 export const seen = (faces) => Object.fromEntries(faces.map(({ face, was }) => [face, was]));
 

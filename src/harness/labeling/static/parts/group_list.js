@@ -18,7 +18,7 @@ export class GroupList {
   /**
    * @param {HTMLElement} root
    * @param {HTMLElement} inner
-   * @param {{pick: (id: string, face: string | null) => void, drop: (face: string, id: string) => void,
+   * @param {{pick: (id: string, face: string | null, along: boolean) => void, drop: (face: string, id: string) => void,
    *   nearEnd: () => void}} actions
    */
   constructor(root, inner, actions) {
@@ -169,12 +169,12 @@ export class GroupList {
     );
   }
 
-  /** @param {Event} event */
+  /** @param {MouseEvent} event */
   #click(event) {
     const target = /** @type {Element} */ (event.target);
     const group = /** @type {HTMLElement | null} */ (target.closest("[data-group]"));
     const crop = /** @type {HTMLElement | null} */ (target.closest(".crop"));
-    if (group?.dataset.group) this.actions.pick(group.dataset.group, crop?.dataset.face ?? null);
+    if (group?.dataset.group) this.actions.pick(group.dataset.group, crop?.dataset.face ?? null, event.ctrlKey || event.metaKey);
   }
 
   /** @param {DragEvent} event */

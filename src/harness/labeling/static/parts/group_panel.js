@@ -20,7 +20,7 @@ export class GroupPanel {
   /** @param {Group | null} group @param {{chosen: number, rest: number, carrying: boolean, undoable: boolean, typing: boolean}} state */
   show(group, { chosen, rest, carrying, undoable, typing }) {
     find("#group-title").textContent = group ? titleOf(group) : "No group";
-    find("#group-detail").textContent = group ? detailOf(group) + (rest ? ` · ${chosen} selected` : "") : "";
+    find("#group-detail").textContent = group ? detailOf(group) + (chosen ? ` · ${chosen} selected` : "") : "";
     this.#showBibs(group);
     find("#accept").replaceChildren(
       element("span", {}, group?.proposal ? `Accept as ${group.proposal}` : "Type a name"),
