@@ -3,9 +3,10 @@
 It acts as a person would who knows everybody: it looks at the current group, clicks the faces that do not belong to the
 others and names them, and names the rest, each with the fewest keys that the page offers at that moment: Enter where
 the proposed name is right, a digit or a click where the person is shown beside it, or else by typing. Before it types,
-it takes along the faces of that person that are in sight, with Ctrl held. A key press, a click, every typed character
-and holding Ctrl is one action. The folder has one folder of pictures a person; the largest face of a picture is
-theirs, and other faces are left alone. In the end the labels are read from disk and compared with the folders.
+it takes along the faces of that person that the page shows as alike, by a click, and others that are in sight, with
+Ctrl held. A key press, a click, every typed character and holding Ctrl is one action. The folder has one folder of
+pictures a person; the largest face of a picture is theirs, and other faces are left alone. In the end the labels are
+read from disk and compared with the folders.
 
     .venv/bin/python -m bench.people_actions ~/lfw --names anonymous
     .venv/bin/python -m bench.people_actions ~/tgc --names typed --set identity=arcface
@@ -52,6 +53,8 @@ _SEEN = """() => {
     .filter((crop) => inside(crop.getBoundingClientRect()))
     .map((crop) => [crop.dataset.face, crop.querySelector("img").getAttribute("src")]);
 }"""
+_ALIKE = """() => [...document.querySelectorAll("#alike button")].map(
+  (button) => [button.dataset.face, button.querySelector("img").getAttribute("src")])"""
 _IDLE = 'body[data-fresh="true"]:has(#saving[data-state="saved"])'
 
 
@@ -81,6 +84,11 @@ class Hands:
         """Somebody beside the list."""
         self.actions["clicks"] += 1
         self.page.locator("#near, #more").get_by_title(name, exact=True).click()
+
+    def take_alike(self, face: str) -> None:
+        """A face that looks like the group."""
+        self.actions["clicks"] += 1
+        self.page.locator(f'#alike [data-face="{face}"]').click()
 
     def take_along(self, faces: list[str]) -> None:
         """Faces of other groups, with Ctrl held down."""
@@ -167,15 +175,24 @@ class Labeller:
             if group["proposal"] == self.called[who]:  # the number of the linked bib
                 self.hands.press("Enter")
             else:
-                if others := self._in_sight(group, who):
+                alike = self._theirs(self._alike(group), who)
+                for face in alike:
+                    self.hands.take_alike(face)
+                own = {*alike, *(face["face"] for face in group["faces"])}
+                if others := [face for face in self._theirs(self.hands.page.evaluate(_SEEN), who) if face not in own]:
                     self.hands.take_along(others)
                 self._type(self.called[who])
 
-    def _in_sight(self, group: Any, who: str) -> list[str]:
-        """The faces of a person that can be seen without scrolling, in other groups."""
-        own = {face["face"] for face in group["faces"]}
-        seen = self.hands.page.evaluate(_SEEN)
-        return [face for face, crop in seen if face not in own and self._who(_part(face, crop)) == who]
+    def _theirs(self, seen: list[list[str]], who: str) -> list[str]:
+        """Those of some faces, each with the picture of it, that are a person's."""
+        return [face for face, crop in seen if self._who({"photo": face.partition(":")[0], "crop": crop}) == who]
+
+    def _alike(self, group: Any) -> list[list[str]]:
+        """The faces that the page shows as alike, once it does."""
+        page = self.hands.page
+        page.wait_for_function("id => document.querySelector('#alike').dataset.group === id", arg=group["id"])
+        found: list[list[str]] = page.evaluate(_ALIKE)
+        return found
 
     @property
     def _in_field(self) -> bool:
@@ -229,11 +246,6 @@ class Labeller:
         names = offers.locator("span").all_inner_texts()
         chosen = bool(names) and offers.first.get_attribute("aria-selected") == "true"
         return chosen, chosen and offers.first.locator("kbd").count() > 0, names
-
-
-def _part(face: str, crop: str) -> dict[str, str]:
-    """A face of the page as the API has it."""
-    return {"photo": face.partition(":")[0], "crop": crop}
 
 
 def spoken(folder: str) -> str:

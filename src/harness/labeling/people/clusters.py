@@ -27,8 +27,8 @@ Pairs = list[tuple[str, str]]
 @dataclass(frozen=True)
 class Clusters:
     """Which cluster each face is in, the faces that can be compared with their vectors, and the threshold. A face is
-    known here by where it is: a suggestion that becomes a label is still the same face. `number_weight` is how much more
-    similar two faces are for the same number; `made_of` is all that clusters depend on."""
+    known here by where it is: a suggestion that becomes a label is still the same face. `number_weight` is how much
+    more similar two faces are for the same number; `made_of` is all that clusters depend on."""
 
     cluster: Mapping[Where, int]
     rows: Mapping[Where, int]

@@ -1,6 +1,6 @@
 /** The identity workbench: groups of faces, and what every key, button and drag says about them. */
 import { cycled } from "./model/hit.js";
-import { chosen, holding, seen, without } from "./model/people.js";
+import { byName, faceOf, holding, seen, without } from "./model/people.js";
 import { get } from "./parts/api.js";
 import { Changes } from "./parts/changes.js";
 import { Combobox } from "./parts/combobox.js";
@@ -12,8 +12,7 @@ import { Names } from "./parts/names.js";
 import { showWork } from "./parts/work_bar.js";
 import { workbenchButtons, workbenchCommands } from "./workbench_keys.js";
 
-/** How long to wait before groups that are being made are asked for again. */
-const AGAIN = 600;
+const AGAIN = 600; // how long to wait before groups that are being made are asked for again
 
 /**
  * @typedef {import("./model/people.js").Group} Group
@@ -28,8 +27,8 @@ export class Workbench {
     /** @type {string | null} */
     this.current = null;
     this.cursor = 0;
-    /** @type {Set<string>} */
-    this.selected = new Set();
+    /** @type {Map<string, Face>} */
+    this.selected = new Map();
     /** Faces on their way to another group, and those that they leave. @type {{faces: Face[], rest: Face[], from: string} | null} */
     this.carried = null;
     this.total = 0;
@@ -40,7 +39,7 @@ export class Workbench {
     this.names = new Names({ unusedFirst: true });
     this.panel = new GroupPanel(this, config.read_only);
     this.list = new GroupList(find("#groups"), find("#lines"), {
-      pick: (id, face, along) => (face && along ? this.takeAlong(face) : this.pick(id, face)),
+      pick: (id, face, along) => (face && along ? this.takeAlong(faceOf(this.groups, face)) : this.pick(id, face)),
       drop: (face, id) => this.dropped(face, id),
       nearEnd: () => void this.more(),
     });
@@ -52,7 +51,10 @@ export class Workbench {
       key: (event) => this.#onEmpty(event),
       onlyByEnter: true,
     });
-    this.#wire();
+    const commands = workbenchCommands(this);
+    fillHelp(commands.filter(({ shown }) => shown !== ""));
+    listen(commands, () => !this.help.open);
+    for (const [id, run] of Object.entries(workbenchButtons(this))) find(`#${id}`).addEventListener("click", run);
     void this.refresh();
   }
 
@@ -62,19 +64,12 @@ export class Workbench {
 
   /** The selected faces, also of other groups, or all of the current group. */
   get targets() {
-    return this.selected.size ? chosen(this.groups, this.selected) : (this.group?.faces ?? []);
+    return this.selected.size ? [...this.selected.values()] : (this.group?.faces ?? []);
   }
 
   get rest() {
     const { targets } = this;
     return this.group?.faces.filter((face) => !targets.includes(face)) ?? [];
-  }
-
-  #wire() {
-    const commands = workbenchCommands(this);
-    fillHelp(commands.filter(({ shown }) => shown !== ""));
-    listen(commands, () => !this.help.open);
-    for (const [id, run] of Object.entries(workbenchButtons(this))) find(`#${id}`).addEventListener("click", run);
   }
 
   /** Whether somebody is in the middle of something that is about the groups as they are on the page. */
@@ -131,7 +126,7 @@ export class Workbench {
     this.list.show(this.groups, { current: this.current, cursor: this.cursor, selected: this.selected, carried: this.carried?.from ?? null });
     showWork({ groups: this.groups.length, total: this.total, left: this.left, state });
     this.panel.show(group, {
-      chosen: this.selected.size,
+      selected: this.selected,
       rest: this.rest.length,
       carrying: this.carried !== null,
       undoable: this.changes.undos.length > 0,
@@ -172,34 +167,39 @@ export class Workbench {
     this.current = id;
     if (face && this.group && this.group.faces.length > 1) {
       this.cursor = Math.max(0, this.group.faces.findIndex((each) => each.face === face));
-      if (!this.selected.delete(face)) this.selected.add(face);
+      this.#flip(this.group.faces[this.cursor]);
     }
     this.#show();
     this.#goOn();
   }
 
-  /** What is said next is said of a face of another group, too, or no more. @param {string} face */
+  /** What is said next is said of a face of another group, too, or no more. @param {Face | undefined} face */
   takeAlong(face) {
-    if (!this.selected.size) this.selected = new Set(this.group?.faces.map((own) => own.face));
-    if (!this.selected.delete(face)) this.selected.add(face);
+    if (!face || this.config.read_only) return;
+    if (!this.selected.size) this.selected = byName(this.group?.faces ?? []);
+    this.#flip(face);
     this.#show();
     this.say(`${this.selected.size} faces are selected.`);
     this.#goOn();
   }
 
+  /** @param {Face} face */
+  #flip(face) {
+    if (!this.selected.delete(face.face)) this.selected.set(face.face, face);
+  }
+
   /** @param {KeyboardEvent} event */
   toggle(event) {
-    if (elsewhere(event)) return false;
-    const face = this.group?.faces[this.cursor]?.face;
-    if (!face) return false;
-    if (!this.selected.delete(face)) this.selected.add(face);
+    const face = this.group?.faces[this.cursor];
+    if (!face || elsewhere(event)) return false;
+    this.#flip(face);
     this.#show();
     return true;
   }
 
   toggleAll() {
     const faces = this.group?.faces ?? [];
-    this.selected = new Set(faces.every(({ face }) => this.selected.has(face)) ? [] : faces.map(({ face }) => face));
+    this.selected = byName(faces.every(({ face }) => this.selected.has(face)) ? [] : faces);
     this.#show();
   }
 
@@ -296,7 +296,7 @@ export class Workbench {
     if (!from || !to || from === to) return;
     const all = this.selected.has(face) ? this.selected : new Set([face]);
     const moved = from.faces.filter((each) => all.has(each.face));
-    this.#move(moved, from.faces.filter((each) => !all.has(each.face)), to);
+    this.#move(moved, from.faces.filter((each) => !moved.includes(each)), to);
   }
 
   /** @param {Face[]} faces @param {Face[]} rest @param {Group} to */

@@ -82,9 +82,11 @@ export const holding = (groups, gone) => {
   return groups.find((group) => group.faces.some(({ face }) => faces.has(face)));
 };
 
-/** The faces of all groups that are selected. @param {Group[]} groups @param {Set<string>} selected @returns {Face[]} */
-export const chosen = (groups, selected) =>
-  groups.flatMap(({ faces }) => faces.filter(({ face }) => selected.has(face)));
+/** A face of any group. @param {Group[]} groups @param {string} name @returns {Face | undefined} */
+export const faceOf = (groups, name) => groups.flatMap(({ faces }) => faces).find(({ face }) => face === name);
+
+/** @param {Face[]} faces */
+export const byName = (faces) => new Map(faces.map((face) => [face.face, face]));
 
 /** Faces with the identity that was seen, as the server asks for them. @param {Face[]} faces */
 export const seen = (faces) => Object.fromEntries(faces.map(({ face, was }) => [face, was]));

@@ -4,7 +4,7 @@
  *
  * @typedef {import("../model/people.js").Group} Group
  * @typedef {import("../model/people.js").Line} Line
- * @typedef {{current: string | null, cursor: number, selected: Set<string>, carried: string | null}} Shown
+ * @typedef {{current: string | null, cursor: number, selected: Map<string, unknown>, carried: string | null}} Shown
  */
 import { CELL, detailOf, guessOf, lineAt, linesOf, linesWith, titleOf } from "../model/people.js";
 import { element, everyFrame } from "./dom.js";
@@ -32,7 +32,7 @@ export class GroupList {
     /** @type {Map<number, HTMLElement>} */
     this.made = new Map();
     /** @type {Shown} */
-    this.shown = { current: null, cursor: 0, selected: new Set(), carried: null };
+    this.shown = { current: null, cursor: 0, selected: new Map(), carried: null };
     const draw = everyFrame(() => this.#draw());
     root.addEventListener("scroll", draw, { passive: true });
     new ResizeObserver(() => this.#layout()).observe(root);
@@ -49,7 +49,7 @@ export class GroupList {
   /** @param {Group[]} groups @param {Shown} shown */
   show(groups, shown) {
     const same = groups === this.groups;
-    this.shown = { ...shown, selected: new Set(shown.selected) };
+    this.shown = { ...shown, selected: new Map(shown.selected) };
     this.groups = groups;
     if (same) this.#redraw();
     else this.#layout();
