@@ -2,9 +2,11 @@
 
 It acts as a person would who knows everybody: it looks at the current group, clicks the faces that do not belong to the
 others and names them, and names the rest, each with the fewest keys that the page offers at that moment: Enter where
-the proposed name is right, a digit where the person is shown beside it, or else by typing. A key press, a click and
-every typed character is one action. The folder has one folder of pictures a person; the largest face of a picture is
-theirs, and other faces are left alone. In the end the labels are read from disk and compared with the folders.
+the proposed name is right, a digit or a click where the person is shown beside it, or else by typing. Before it types,
+it takes along the faces of that person that the page shows as alike, by a click, and others that are in sight, with
+Ctrl held. A key press, a click, every typed character and holding Ctrl is one action. The folder has one folder of
+pictures a person; the largest face of a picture is theirs, and other faces are left alone. In the end the labels are
+read from disk and compared with the folders.
 
     .venv/bin/python -m bench.people_actions ~/lfw --names anonymous
     .venv/bin/python -m bench.people_actions ~/tgc --names typed --set identity=arcface
@@ -43,6 +45,16 @@ from harness.references.store import LabelStore
 _MOST_ROUNDS = 20_000
 #: So many people have a digit; others who are shown can be clicked.
 KEYED = 9
+#: Faces that are wholly in the window, with what is shown of each.
+_SEEN = """() => {
+  const { top, bottom } = document.querySelector("#groups").getBoundingClientRect();
+  const inside = (box) => box.top >= top && box.bottom <= bottom;
+  return [...document.querySelectorAll("#groups .crop")]
+    .filter((crop) => inside(crop.getBoundingClientRect()))
+    .map((crop) => [crop.dataset.face, crop.querySelector("img").getAttribute("src")]);
+}"""
+_ALIKE = """() => [...document.querySelectorAll("#alike button")].map(
+  (button) => [button.dataset.face, button.querySelector("img").getAttribute("src")])"""
 _IDLE = 'body[data-fresh="true"]:has(#saving[data-state="saved"])'
 
 
@@ -71,7 +83,20 @@ class Hands:
     def click_person(self, name: str) -> None:
         """Somebody beside the list."""
         self.actions["clicks"] += 1
-        self.page.locator("#more").get_by_title(name, exact=True).click()
+        self.page.locator("#near, #more").get_by_title(name, exact=True).click()
+
+    def take_alike(self, face: str) -> None:
+        """A face that looks like the group."""
+        self.actions["clicks"] += 1
+        self.page.locator(f'#alike [data-face="{face}"]').click()
+
+    def take_along(self, faces: list[str]) -> None:
+        """Faces of other groups, with Ctrl held down."""
+        self.actions["keys"] += 1
+        self.page.keyboard.down("Control")
+        for face in faces:
+            self.click(face)
+        self.page.keyboard.up("Control")
 
     @property
     def total(self) -> int:
@@ -86,14 +111,12 @@ class Hands:
 @dataclass
 class Labeller:
     """Somebody who knows everybody, at work. `truth` has the person of each photo, `main` the name of its own face by
-    place; `bystanders` get no name but `anonymous_N`; `called` is what people are called on the page by now. In a name
-    field a digit is text where names or numbers may begin with one."""
+    place; `bystanders` get no name but `anonymous_N`; `called` is what people are called on the page by now."""
 
     hands: Hands
     truth: dict[str, str]
     main: dict[str, str]
     bystanders: frozenset[str]
-    digits_are_text: bool = True
     called: dict[str, str] = field(default_factory=dict)
 
     def work(self) -> None:
@@ -136,8 +159,10 @@ class Labeller:
             self._command("l")
         elif name is not None and group["proposal"] == name:
             self.hands.press("Enter")
+        elif name is not None and name in shown and self._in_field:
+            self.hands.click_person(name)
         elif name is not None and name in shown:
-            self._digit(shown.index(name) + 1)
+            self.hands.press(str(shown.index(name) + 1))
         elif name is not None and self._beyond(group, name):
             self.hands.click_person(name)
         elif name is None and who in self.bystanders:
@@ -150,7 +175,24 @@ class Labeller:
             if group["proposal"] == self.called[who]:  # the number of the linked bib
                 self.hands.press("Enter")
             else:
+                alike = self._theirs(self._alike(group), who)
+                for face in alike:
+                    self.hands.take_alike(face)
+                own = {*alike, *(face["face"] for face in group["faces"])}
+                if others := [face for face in self._theirs(self.hands.page.evaluate(_SEEN), who) if face not in own]:
+                    self.hands.take_along(others)
                 self._type(self.called[who])
+
+    def _theirs(self, seen: list[list[str]], who: str) -> list[str]:
+        """Those of some faces, each with the picture of it, that are a person's."""
+        return [face for face, crop in seen if self._who({"photo": face.partition(":")[0], "crop": crop}) == who]
+
+    def _alike(self, group: Any) -> list[list[str]]:
+        """The faces that the page shows as alike, once it does."""
+        page = self.hands.page
+        page.wait_for_function("id => document.querySelector('#alike').dataset.group === id", arg=group["id"])
+        found: list[list[str]] = page.evaluate(_ALIKE)
+        return found
 
     @property
     def _in_field(self) -> bool:
@@ -162,12 +204,6 @@ class Labeller:
             self.hands.press("Escape")
         self.hands.press(key)
 
-    def _digit(self, digit: int) -> None:
-        if self.digits_are_text:
-            self._command(str(digit))
-        else:
-            self.hands.press(str(digit))
-
     def _beyond(self, group: Any, name: str) -> bool:
         """Whether somebody is shown for whom there is no key."""
         if len(group["nearest"]) < KEYED:
@@ -176,7 +212,7 @@ class Labeller:
         return name in [near["name"] for near in answer["nearest"][KEYED:]]
 
     def _type(self, name: str) -> None:
-        """A name: letter by letter, until it is offered first or second."""
+        """A name: letter by letter, until it is offered with a key, or first or second."""
         if not self._in_field:
             self.hands.press("n")
         words = name.split()
@@ -184,7 +220,9 @@ class Labeller:
         letters = words[0][0] + "".join(words[1:]) if len(words) > 1 else name
         for letter in letters:
             self.hands.write(letter.lower())
-            chosen, offers = self._offers()
+            chosen, keyed, offers = self._offers()
+            if keyed and name in offers[1:]:
+                return self.hands.press(str(offers.index(name) + 1))
             if chosen and name in offers[:2]:
                 for _ in range(offers.index(name)):
                     self.hands.press("ArrowDown")
@@ -202,11 +240,12 @@ class Labeller:
     def _typed(self) -> int:
         return len(self.hands.page.locator("#text").input_value())
 
-    def _offers(self) -> tuple[bool, list[str]]:
-        """What the page offers, and whether Enter takes the first of it."""
+    def _offers(self) -> tuple[bool, bool, list[str]]:
+        """What the page offers, and whether Enter takes the first of it, and a digit any."""
         offers = self.hands.page.locator("#offers:not([hidden]) [role=option]")
         names = offers.locator("span").all_inner_texts()
-        return bool(names) and offers.first.get_attribute("aria-selected") == "true", names
+        chosen = bool(names) and offers.first.get_attribute("aria-selected") == "true"
+        return chosen, chosen and offers.first.locator("kbd").count() > 0, names
 
 
 def spoken(folder: str) -> str:
@@ -243,8 +282,7 @@ def label(
             page.goto("/people/")
             hands = Hands(page)
             page.wait_for_selector(_IDLE, state="attached", timeout=3_600_000)
-            digits = any(name[0].isdecimal() for name in pictures)
-            worker = Labeller(hands, truth, _main_faces(server), frozenset(bystanders), digits)
+            worker = Labeller(hands, truth, _main_faces(server), frozenset(bystanders))
             if one_by_one:
                 hands.press("t")
             worker.work()

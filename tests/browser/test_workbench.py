@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,27 @@ def test_some_faces_of_a_group_are_named_split_and_refused(server: LabelServer, 
     go_to(page, "Bo_0.png")
     expect(page.locator("#group-detail")).to_contain_text("1 face")
     assert len(race.contents().identities.cannot_link) == 3
+
+
+def test_a_face_of_another_group_is_taken_along(server: LabelServer, race: LabelStore, page: Page) -> None:
+    open_workbench(page, server)
+    go_to(page, "Dee_0.png")
+    bo = page.locator('.crop[title="Bo_0.png"]')
+    bo.click(modifiers=["Control"])
+    expect(page.locator("#group-detail")).to_contain_text("5 selected")
+    page.locator('.crop[title="Bo_1.png"]').click(modifiers=["Control"])
+    bo.click(modifiers=["Control"])  # not he after all
+    alike = page.locator("#alike button")  # also those that are out of sight
+    expect(alike.nth(3)).to_be_visible()
+    file = str(alike.nth(3).get_attribute("title"))
+    alike.nth(3).click()
+    expect(alike.nth(3)).to_have_attribute("aria-pressed", "true")
+    press(page, "n")
+    page.keyboard.type("Dee")
+    press(page, "Enter")
+    idle(page)
+    assert named(race) == {"Dee": sorted(["Bo_1.png", file, *(f"Dee_{photo}.png" for photo in range(4))])}
+    expect(page.locator("#left")).to_contain_text("24 faces left")
 
 
 def test_faces_that_are_alone_stand_side_by_side(server: LabelServer, race: LabelStore, page: Page) -> None:
@@ -304,6 +326,12 @@ def test_who_is_on_the_start_list_is_named_with_a_few_keys(server: LabelServer, 
     press(page, "ArrowUp", "Enter")  # not he: somebody who is called just so
     idle(page)
     assert "Al" in named(race)
+    go_to(page, "Cy_0.png")
+    press(page, "n", "a")
+    expect(page.locator("#offers [role=option]").nth(1)).to_have_text(re.compile("^Alan Turing.*2$"))
+    press(page, "2")  # the digit beside an offer, where no name goes on with one
+    idle(page)
+    assert "Alan Turing" in named(race)
 
 
 def test_a_name_that_is_not_finished_says_nothing(server: LabelServer, race: LabelStore, page: Page) -> None:

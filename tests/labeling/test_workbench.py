@@ -10,8 +10,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from harness.labeling.people import workbench
+from harness.labeling.people.clusters import Clusters
 from harness.labeling.people.crops import Crops
-from harness.labeling.people.faces import FaceIndexes
+from harness.labeling.people.faces import Face, FaceIndex, FaceIndexes
+from harness.labeling.people.grouping import make_groups
+from harness.labeling.people.known import KnownPeople
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import StagingSource
 from harness.pipeline.identity.strangers import stranger_similarity
@@ -360,6 +363,24 @@ def test_the_threshold_lets_few_strangers_through_and_most_friends(people: int) 
     same = np.repeat(np.arange(people), 4)[:, None] == np.repeat(np.arange(people), 4)
     assert (np.where(same, -1, similar).max(axis=1) >= threshold).mean() < 0.05
     assert (similar[same] >= threshold).mean() > 0.95
+
+
+def test_a_number_on_several_bibs_of_a_group_lowers_its_doubt() -> None:
+    """The faces that fit least are both as dissimilar; one of them wears the number of the others."""
+    vectors = np.array([[1, 0, 0], [1, 0, 0], [0.4, 0.9165, 0]], dtype=np.float32)
+    places = [(step / 10, 0.1, 0.05, 0.1) for step in range(3)]
+
+    def doubt(*numbers: str | None) -> float:
+        faces = [Face(f"{at}:0", str(at), places[at], None, True, number) for at, number in enumerate(numbers)]
+        rows = {face.where: at for at, face in enumerate(faces)}
+        index = FaceIndex({face.photo: (face,) for face in faces}, {})
+        clusters = Clusters(dict.fromkeys(rows, 0), rows, vectors, threshold=0.5, number_weight=0.2)
+        (group,) = make_groups(index, clusters, KnownPeople(index, clusters), ())
+        return group.doubt
+
+    assert doubt(None, None, None) == doubt("7", "7", None) == pytest.approx(0.6)
+    assert doubt("7", "7", "7") == pytest.approx(0.4)
+    assert doubt("7", "7", "8") == 1.0
 
 
 def test_the_index_of_faces_follows_each_change_as_if_it_were_made_anew(client: TestClient, race: LabelStore) -> None:

@@ -27,13 +27,14 @@ Pairs = list[tuple[str, str]]
 @dataclass(frozen=True)
 class Clusters:
     """Which cluster each face is in, the faces that can be compared with their vectors, and the threshold. A face is
-    known here by where it is: a suggestion that becomes a label is still the same face. `made_of` is all that clusters
-    depend on."""
+    known here by where it is: a suggestion that becomes a label is still the same face. `number_weight` is how much
+    more similar two faces are for the same number; `made_of` is all that clusters depend on."""
 
     cluster: Mapping[Where, int]
     rows: Mapping[Where, int]
     vectors: Vectors
     threshold: float
+    number_weight: float = 0.0
     made_of: object = None
 
 
@@ -71,6 +72,7 @@ def cluster_faces(
         {face.where: place for place, face in enumerate(faces) if seen[place]},
         table,
         threshold,
+        clustering.number_weight,
         made_of,
     )
 

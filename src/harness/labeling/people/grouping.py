@@ -20,7 +20,8 @@ from harness.labeling.people.known import KnownPeople, Near
 class Group:
     """Faces without a name that may be one person's. `person` is the known person who is proposed, `number` the number
     that most of the linked bibs show. `doubt` is 0.5 where the face that fits least is as similar to the others as the
-    threshold asks for, less where it is more similar, and 1 for a face alone and for two numbers."""
+    threshold asks for, less where it is more similar, and 1 for a face alone and for two numbers. Faces
+    with the same number are more similar by the weight that clusters are made with."""
 
     faces: tuple[Face, ...]
     person: str | None
@@ -109,8 +110,8 @@ def _together(
 
 
 def _group(faces: list[Face], person: str | None, near: tuple[Near, ...], clusters: Clusters) -> Group:
-    numbers = {face.number for face in faces if face.number}
-    doubt = 1.0 if len(numbers) > 1 else _spread(faces, clusters)
+    counts = Counter(face.number for face in faces if face.number)
+    doubt = 1.0 if len(counts) > 1 else _spread(faces, clusters)
     return Group(tuple(faces), person, near, _number(faces), round(doubt, 3))
 
 
@@ -122,13 +123,14 @@ def _number(faces: Sequence[Face]) -> str | None:
 
 def _spread(faces: Sequence[Face], clusters: Clusters) -> float:
     """How badly the face that fits least fits, from 0 to 1: 0.5 where it is just as similar to the others as the
-    threshold asks for."""
-    rows = [clusters.rows[face.where] for face in faces if face.where in clusters.rows]
-    if len(rows) < 2:
+    threshold asks for. Whoever of them has a number has the same one."""
+    compared = [face for face in faces if face.where in clusters.rows]
+    if len(compared) < 2:
         return 1.0
-    vectors = clusters.vectors[rows].astype(np.float64)
-    total = vectors.sum(axis=0)
-    worst = float(((vectors @ total - 1.0) / (len(rows) - 1)).min())
+    vectors = clusters.vectors[[clusters.rows[face.where] for face in compared]].astype(np.float64)
+    numbered = np.array([face.number is not None for face in compared])
+    common = clusters.number_weight * np.where(numbered, numbered.sum() - 1, 0)
+    worst = float(((vectors @ vectors.sum(axis=0) - 1.0 + common) / (len(compared) - 1)).min())
     return float(np.clip(0.5 + clusters.threshold - worst, 0.0, 1.0))
 
 

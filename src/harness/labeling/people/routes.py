@@ -135,8 +135,11 @@ def groups(context: Shared, start: Annotated[int, Query(ge=0, le=10_000_000)] = 
 
 @router.get("/more")
 def more(context: Shared, group: Annotated[str, Query(max_length=120)]) -> Response:
-    """More of the people who look like a group than there are keys for."""
-    return _json({"nearest": [_near(each) for each in context.people.more_people(group)]})
+    """More of the people who look like a group than there are keys for, and the faces without a name that do."""
+    nearest, alike = context.people.beside(group)
+    index = context.people.index()
+    faces = [_face(face, index) | {"score": round(similarity, 3)} for face, similarity in alike]
+    return _json({"nearest": [_near(each) for each in nearest], "alike": faces})
 
 
 @router.get("/near/{sha256}")

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from harness.labeling.chores import Chores
 from harness.labeling.people.alike import Alike, faces_alike
 from harness.labeling.people.clusters import NO_CLUSTERS, Clusters, cluster_faces
@@ -33,8 +35,8 @@ from harness.references.reviews import PeopleReviews
 MOMENT = 0.15
 #: So many steps can be undone.
 _MOST_UNDONE = 500
-#: So many people are shown for one group.
-MOST_SHOWN = 33
+#: So many people are shown for one group, and so many faces without a name.
+MOST_SHOWN, MOST_ALIKE = 33, 12
 _CHORE = "people"
 
 
@@ -142,11 +144,14 @@ class Workbench:
         ]
         return [(face, tuple(near[:MOST_NEAR])) for face, near in zip(faces, found, strict=True)]
 
-    def more_people(self, name: str) -> tuple[Near, ...]:
-        """The people who look like a group, also those for whom there is no key."""
-        made, _ = self.made(0.0)
+    def beside(self, name: str) -> tuple[tuple[Near, ...], list[tuple[Face, float]]]:
+        """The people who look like a group, also those for whom there is no key; and the faces without a name that look
+        like it and may be the same person's, the likest first."""
+        made, _ = self.current(0.0)
         group = next((group for group in made.groups if group.name == name), None)
-        return made.known.nearest([group.faces], MOST_SHOWN)[0] if group and made.known else ()
+        if group is None or made.known is None:
+            return (), []
+        return made.known.nearest([group.faces], MOST_SHOWN)[0], _open_ones_like(group, made)
 
     def change(self, change: Change) -> tuple[str, Done]:
         """Do what somebody says; returns what undoes it."""
@@ -205,6 +210,24 @@ def _still_open(group: Group, index: FaceIndex, left_alone: frozenset[str]) -> G
         if (now := index.by_name.get(face.name)) and not now.identity and face.name not in left_alone
     )
     return (group if len(faces) == len(group.faces) else replace(group, faces=faces)) if faces else None
+
+
+def _open_ones_like(group: Group, made: Made) -> list[tuple[Face, float]]:
+    rows, vectors, index = made.clusters.rows, made.clusters.vectors, made.index
+    own, photos = {face.name for face in group.faces}, {face.photo for face in group.faces}
+    no_more = made.left_alone.union(*(said for said in index.cannot_link if not own.isdisjoint(said)))
+    others = [
+        face
+        for face in index.by_name.values()
+        if not face.identity and face.where in rows and face.photo not in photos and face.name not in no_more
+    ]
+    seen = [rows[face.where] for face in group.faces if face.where in rows]
+    if not seen or not others:
+        return []
+    mean = vectors[seen].sum(axis=0)
+    similar = vectors[[rows[face.where] for face in others]] @ (mean / np.linalg.norm(mean))
+    likest = np.argsort(-similar, kind="stable")[:MOST_ALIKE]
+    return [(others[at], float(similar[at])) for at in likest.tolist() if similar[at] > 0]
 
 
 def _named_in(index: FaceIndex, photo: str) -> FaceIndex:

@@ -20,8 +20,6 @@ export class BoxEditor extends PhotoEditor {
     super(config, labelsAdapter(config.dimension, config.api));
     /** @type {import("./model/labels.js").Dimension} */
     this.dimension = config.dimension;
-    /** @type {string | null} */
-    this.selected = null;
     /** @type {import("./model/autosave.js").Entry | null} */
     this.conflict = null;
     /** @type {import("./model/ghosts.js").Ghost[]} */
@@ -203,12 +201,6 @@ export class BoxEditor extends PhotoEditor {
     return this.through(event, ids, this.selected, (id) => this.select(id, true));
   }
 
-  letGo() {
-    if (!this.selected) return false;
-    this.select(null);
-    return true;
-  }
-
   zoomToBox() {
     this.zoomTo(this.box ?? this.ghosts.find((ghost) => ghost.id === this.selected), "Select a box first (Tab).");
   }
@@ -243,7 +235,7 @@ export class BoxEditor extends PhotoEditor {
     this.selected = after ? after.id : made;
     this.session.edit(doc);
     if (after) this.stage.reveal(after);
-    return this.shell.say(after ? `${rest.length} left to answer.` : "All suggestions are answered.");
+    return this.sayLeft(rest.length);
   }
 
   /** Say whose the selected face is; a suggestion is accepted with it. @param {string | null} name */

@@ -194,7 +194,7 @@ export class LinkEditor extends PhotoEditor {
     const rest = this.suggestions;
     if (rest.length && !this.config.read_only)
       this.select(rest[Math.min(suggestions.indexOf(pair), rest.length - 1)][0]);
-    return this.shell.say(rest.length ? `${rest.length} left to answer.` : "All suggestions are answered.");
+    return this.sayLeft(rest.length);
   }
 
   acceptAll() {

@@ -24,14 +24,14 @@ import { PhotoEditor } from "./parts/photo_editor.js";
 import { onControl } from "./parts/view_keys.js";
 import { personCommands } from "./persons_keys.js";
 
+const ALL_ANSWERED = "Everybody is answered: D says that the photo is done.";
+
 /** @typedef {import("./model/persons.js").Person} Person */
 
 export class PersonsEditor extends PhotoEditor {
   /** @param {any} config */
   constructor(config) {
     super(config, personsAdapter);
-    /** @type {string | null} */
-    this.selected = null;
     /** @type {Set<string>} */
     this.apart = new Set();
     this.ghosts = allGhosts(config.photo);
@@ -165,7 +165,7 @@ export class PersonsEditor extends PhotoEditor {
     const left = this.people.filter(({ suggested }) => suggested);
     const after = left.find(({ id }) => order.indexOf(id) > order.indexOf(person.id)) ?? left[0];
     this.select(after?.id ?? made, true);
-    this.shell.say(left.length ? `${left.length} left to answer.` : "Everybody is answered: D says that the photo is done.");
+    this.sayLeft(left.length, ALL_ANSWERED);
   }
 
   accept() {
@@ -230,7 +230,7 @@ export class PersonsEditor extends PhotoEditor {
   goOn() {
     const left = this.people.filter(({ suggested }) => suggested);
     if (left.length) this.select(left[0].id, true);
-    this.shell.say(left.length ? `${left.length} left to answer.` : "Everybody is answered: D says that the photo is done.");
+    this.sayLeft(left.length, ALL_ANSWERED);
   }
 
   /** @param {string | null} identity */
@@ -302,12 +302,6 @@ export class PersonsEditor extends PhotoEditor {
   tab(event) {
     const ids = this.people.map(({ id }) => id);
     return this.through(event, ids, this.selected, (id) => this.select(id, true));
-  }
-
-  letGo() {
-    if (!this.selected) return false;
-    this.select(null);
-    return true;
   }
 
   zoomToPerson() {

@@ -1,6 +1,6 @@
 /** Cross-checks, one at a time: two pictures, and one key for each answer. */
 import { get, write } from "./parts/api.js";
-import { element, find } from "./parts/dom.js";
+import { element, find, say } from "./parts/dom.js";
 import { command, listen } from "./parts/keys.js";
 import { Outbox } from "./parts/outbox.js";
 
@@ -157,10 +157,9 @@ class Suspects {
     });
   }
 
-  /** @param {string} text @param {"" | "problem"} [kind] */
-  say(text, kind = "") {
-    find("#message").textContent = text;
-    find("#message").className = kind && "problem-text";
+  /** @param {string} text @param {"info" | "problem"} [kind] */
+  say(text, kind = "info") {
+    say(text, kind);
   }
 }
 

@@ -1,10 +1,10 @@
 /** The identity workbench: groups of faces, and what every key, button and drag says about them. */
 import { cycled } from "./model/hit.js";
-import { seen, without } from "./model/people.js";
+import { byName, faceOf, holding, seen, without } from "./model/people.js";
 import { get } from "./parts/api.js";
 import { Changes } from "./parts/changes.js";
 import { Combobox } from "./parts/combobox.js";
-import { find } from "./parts/dom.js";
+import { find, say } from "./parts/dom.js";
 import { GroupList } from "./parts/group_list.js";
 import { GroupPanel } from "./parts/group_panel.js";
 import { fillHelp, listen } from "./parts/keys.js";
@@ -12,9 +12,7 @@ import { Names } from "./parts/names.js";
 import { showWork } from "./parts/work_bar.js";
 import { workbenchButtons, workbenchCommands } from "./workbench_keys.js";
 
-/** How long to wait before groups that are being made are asked for again, and how long something is said. */
-const AGAIN = 600;
-const SAID = 8000;
+const AGAIN = 600; // how long to wait before groups that are being made are asked for again
 
 /**
  * @typedef {import("./model/people.js").Group} Group
@@ -29,8 +27,8 @@ export class Workbench {
     /** @type {string | null} */
     this.current = null;
     this.cursor = 0;
-    /** @type {Set<string>} */
-    this.selected = new Set();
+    /** @type {Map<string, Face>} */
+    this.selected = new Map();
     /** Faces on their way to another group, and those that they leave. @type {{faces: Face[], rest: Face[], from: string} | null} */
     this.carried = null;
     this.total = 0;
@@ -41,7 +39,7 @@ export class Workbench {
     this.names = new Names({ unusedFirst: true });
     this.panel = new GroupPanel(this, config.read_only);
     this.list = new GroupList(find("#groups"), find("#lines"), {
-      pick: (id, face) => this.pick(id, face),
+      pick: (id, face, along) => (face && along ? this.takeAlong(faceOf(this.groups, face)) : this.pick(id, face)),
       drop: (face, id) => this.dropped(face, id),
       nearEnd: () => void this.more(),
     });
@@ -53,7 +51,10 @@ export class Workbench {
       key: (event) => this.#onEmpty(event),
       onlyByEnter: true,
     });
-    this.#wire();
+    const commands = workbenchCommands(this);
+    fillHelp(commands.filter(({ shown }) => shown !== ""));
+    listen(commands, () => !this.help.open);
+    for (const [id, run] of Object.entries(workbenchButtons(this))) find(`#${id}`).addEventListener("click", run);
     void this.refresh();
   }
 
@@ -61,23 +62,14 @@ export class Workbench {
     return this.groups.find(({ id }) => id === this.current) ?? null;
   }
 
-  /** The selected faces of the group, or all of them. */
+  /** The selected faces, also of other groups, or all of the current group. */
   get targets() {
-    const { group } = this;
-    const chosen = group?.faces.filter(({ face }) => this.selected.has(face)) ?? [];
-    return chosen.length ? chosen : (group?.faces ?? []);
+    return this.selected.size ? [...this.selected.values()] : (this.group?.faces ?? []);
   }
 
   get rest() {
     const { targets } = this;
     return this.group?.faces.filter((face) => !targets.includes(face)) ?? [];
-  }
-
-  #wire() {
-    const commands = workbenchCommands(this);
-    fillHelp(commands.filter(({ shown }) => shown !== ""));
-    listen(commands, () => !this.help.open);
-    for (const [id, run] of Object.entries(workbenchButtons(this))) find(`#${id}`).addEventListener("click", run);
   }
 
   /** Whether somebody is in the middle of something that is about the groups as they are on the page. */
@@ -134,7 +126,7 @@ export class Workbench {
     this.list.show(this.groups, { current: this.current, cursor: this.cursor, selected: this.selected, carried: this.carried?.from ?? null });
     showWork({ groups: this.groups.length, total: this.total, left: this.left, state });
     this.panel.show(group, {
-      chosen: this.targets.length,
+      selected: this.selected,
       rest: this.rest.length,
       carrying: this.carried !== null,
       undoable: this.changes.undos.length > 0,
@@ -143,13 +135,9 @@ export class Workbench {
     this.text.set("", Boolean(group) && !this.config.read_only);
   }
 
-  /** @param {string} text @param {"" | "problem"} [kind] */
-  say(text, kind = "") {
-    const message = find("#message");
-    message.textContent = text;
-    message.className = kind;
-    clearTimeout(this.silence);
-    if (!kind) this.silence = setTimeout(() => (message.textContent = ""), SAID);
+  /** @param {string} text @param {"info" | "problem"} [kind] */
+  say(text, kind = "info") {
+    say(text, kind);
   }
 
   /** @param {number} by */
@@ -179,25 +167,39 @@ export class Workbench {
     this.current = id;
     if (face && this.group && this.group.faces.length > 1) {
       this.cursor = Math.max(0, this.group.faces.findIndex((each) => each.face === face));
-      if (!this.selected.delete(face)) this.selected.add(face);
+      this.#flip(this.group.faces[this.cursor]);
     }
     this.#show();
-    this.list.focus();
+    this.#goOn();
+  }
+
+  /** What is said next is said of a face of another group, too, or no more. @param {Face | undefined} face */
+  takeAlong(face) {
+    if (!face || this.config.read_only) return;
+    if (!this.selected.size) this.selected = byName(this.group?.faces ?? []);
+    this.#flip(face);
+    this.#show();
+    this.say(`${this.selected.size} faces are selected.`);
+    this.#goOn();
+  }
+
+  /** @param {Face} face */
+  #flip(face) {
+    if (!this.selected.delete(face.face)) this.selected.set(face.face, face);
   }
 
   /** @param {KeyboardEvent} event */
   toggle(event) {
-    if (elsewhere(event)) return false;
-    const face = this.group?.faces[this.cursor]?.face;
-    if (!face) return false;
-    if (!this.selected.delete(face)) this.selected.add(face);
+    const face = this.group?.faces[this.cursor];
+    if (!face || elsewhere(event)) return false;
+    this.#flip(face);
     this.#show();
     return true;
   }
 
   toggleAll() {
     const faces = this.group?.faces ?? [];
-    this.selected = new Set(faces.every(({ face }) => this.selected.has(face)) ? [] : faces.map(({ face }) => face));
+    this.selected = byName(faces.every(({ face }) => this.selected.has(face)) ? [] : faces);
     this.#show();
   }
 
@@ -224,9 +226,9 @@ export class Workbench {
     this.#goOn();
   }
 
-  /** After an answer: to the name field, where names are typed one after the other, or to the groups. */
+  /** To the name field, where names are typed one after the other, or to the groups. */
   #goOn() {
-    if (this.typing && this.group && !this.group.proposal) this.text.focus();
+    if (this.typing && this.group && (this.selected.size || !this.group.proposal)) this.text.focus();
     else this.list.focus();
   }
 
@@ -294,7 +296,7 @@ export class Workbench {
     if (!from || !to || from === to) return;
     const all = this.selected.has(face) ? this.selected : new Set([face]);
     const moved = from.faces.filter((each) => all.has(each.face));
-    this.#move(moved, from.faces.filter((each) => !all.has(each.face)), to);
+    this.#move(moved, from.faces.filter((each) => !moved.includes(each)), to);
   }
 
   /** @param {Face[]} faces @param {Face[]} rest @param {Group} to */
@@ -324,9 +326,10 @@ export class Workbench {
   /** @param {any} body @param {Set<string>} gone */
   #send(body, gone) {
     const at = this.groups.findIndex(({ id }) => id === this.current);
+    this.total -= this.groups.length;
     this.groups = without(this.groups, gone);
+    this.total += this.groups.length;
     this.left -= gone.size;
-    if (gone.size) this.total -= this.groups.some(({ id }) => id === this.current) ? 0 : 1;
     if (!this.group) this.current = this.groups[Math.min(at, this.groups.length - 1)]?.id ?? null;
     this.selected.clear();
     this.cursor = 0;
@@ -339,12 +342,6 @@ export class Workbench {
     if (this.typing) this.#goOn();
   }
 }
-
-/** The group that has a face of another one, which is gone. @param {Group[]} groups @param {Group | null} gone */
-const holding = (groups, gone) => {
-  const faces = new Set(gone?.faces.map(({ face }) => face));
-  return groups.find((group) => group.faces.some(({ face }) => faces.has(face)));
-};
 
 /** Whether a key belongs to a link, or to a button that is no face. @param {KeyboardEvent} event */
 const elsewhere = ({ target }) => target instanceof Element && target.closest("a, button:not(.crop)") !== null;

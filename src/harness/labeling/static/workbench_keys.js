@@ -10,6 +10,7 @@ export const workbenchCommands = (bench) => [
   command("Groups", "ArrowRight", "next face of the group; from a face that is alone, the next group", () => bench.step(1)),
   command("Groups", "ArrowLeft", "previous face of the group", () => bench.step(-1)),
   command("Groups", "Space", "select the face, or not", (event) => bench.toggle(event)),
+  command("Groups", "", "take a face of another group along", () => false, "Ctrl+click"),
   command("Groups", "a", "select all faces of the group, or none", () => bench.toggleAll()),
   command("Name", "Enter", "accept the proposed name, or type one", (event) => bench.accept(event)),
   command("Name", "n", "type a name; a few letters bring up who is on the start list", () => bench.text.focus()),

@@ -73,11 +73,11 @@ class Traits:
     def common(self, cluster: int, others: Ints) -> Floats:
         """What a cluster has in common with each of others, summed over the pairs of their faces."""
         mine = self.amounts[cluster]
-        shared = [
-            sum(mine[trait] * theirs[trait] for trait in mine.keys() & theirs.keys())
-            for theirs in (self.amounts[other] for other in others)
-        ]
-        return np.asarray(np.array(shared) - self.known[cluster] * self.known[others], dtype=np.float64)
+        shared = np.zeros(len(others))
+        for place, theirs in enumerate(self.amounts[other] for other in others.tolist()):
+            if not mine.keys().isdisjoint(theirs.keys()):  # hardly any two of many clusters share one
+                shared[place] = sum(mine[trait] * theirs[trait] for trait in mine.keys() & theirs.keys())
+        return np.asarray(shared - self.known[cluster] * self.known[others], dtype=np.float64)
 
     def join(self, low: int, high: int) -> None:
         """Merge the second cluster into the first."""

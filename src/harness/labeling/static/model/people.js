@@ -76,6 +76,18 @@ export const without = (groups, gone) =>
     )
     .filter(({ faces }) => faces.length);
 
+/** The group that has a face of another one, which is gone. @param {Group[]} groups @param {Group | null} gone */
+export const holding = (groups, gone) => {
+  const faces = new Set(gone?.faces.map(({ face }) => face));
+  return groups.find((group) => group.faces.some(({ face }) => faces.has(face)));
+};
+
+/** A face of any group. @param {Group[]} groups @param {string} name @returns {Face | undefined} */
+export const faceOf = (groups, name) => groups.flatMap(({ faces }) => faces).find(({ face }) => face === name);
+
+/** @param {Face[]} faces */
+export const byName = (faces) => new Map(faces.map((face) => [face.face, face]));
+
 /** Faces with the identity that was seen, as the server asks for them. @param {Face[]} faces */
 export const seen = (faces) => Object.fromEntries(faces.map(({ face, was }) => [face, was]));
 

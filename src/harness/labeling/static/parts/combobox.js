@@ -1,9 +1,9 @@
 /**
  * A text field with type-ahead over known names, as a combobox with a listbox of its own. Whatever is typed may be
  * taken; one that has `make` is created by the server when it is chosen. One that is `first` is marked at once, and is
- * what Enter takes: then a text that is left unfinished, without Enter, says nothing.
+ * what Enter takes: then a text that is left unfinished, without Enter, says nothing. One with a `key` is taken by it.
  *
- * @typedef {{text: string, hint: string, make?: () => Promise<string>, listed?: boolean, first?: boolean}} Offer
+ * @typedef {{text: string, hint: string, make?: () => Promise<string>, listed?: boolean, first?: boolean, key?: string}} Offer
  */
 import { cycled } from "../model/hit.js";
 import { element, setAttributes } from "./dom.js";
@@ -62,6 +62,7 @@ export class Combobox {
           { role: "option", id: `${this.list.id}-${at}`, "aria-selected": "false" },
           element("span", {}, offer.text),
           element("small", {}, offer.hint),
+          ...(offer.key ? [element("kbd", {}, offer.key)] : []),
         ),
       ),
     );
@@ -90,8 +91,13 @@ export class Combobox {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    const plain = !this.list.hidden && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const keyed = plain ? this.offers.find(({ key }) => key === event.key) : undefined;
     if (this.options.key?.(event)) event.preventDefault();
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    else if (keyed) {
+      event.preventDefault();
+      this.#take(keyed);
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (this.list.hidden) this.#open();
       this.#activate(cycled(this.offers, this.active, event.key === "ArrowDown" ? 1 : -1));

@@ -68,6 +68,20 @@ export function everyFrame(work) {
   };
 }
 
+/** How long something is said that asks for nothing. */
+const SAID = 8000;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let silence;
+
+/** Tell something on the status line: a problem stays there. @param {string} text @param {"info" | "problem"} [kind] */
+export function say(text, kind = "info") {
+  const message = find("#message");
+  message.textContent = text;
+  message.className = kind;
+  clearTimeout(silence);
+  if (text && kind === "info") silence = setTimeout(() => say(""), SAID);
+}
+
 /** Whether somebody is typing text here, where letters are not commands. @param {EventTarget | null} target */
 export const isTyping = (target) =>
   target instanceof HTMLTextAreaElement ||

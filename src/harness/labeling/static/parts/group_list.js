@@ -4,7 +4,7 @@
  *
  * @typedef {import("../model/people.js").Group} Group
  * @typedef {import("../model/people.js").Line} Line
- * @typedef {{current: string | null, cursor: number, selected: Set<string>, carried: string | null}} Shown
+ * @typedef {{current: string | null, cursor: number, selected: Map<string, unknown>, carried: string | null}} Shown
  */
 import { CELL, detailOf, guessOf, lineAt, linesOf, linesWith, titleOf } from "../model/people.js";
 import { element, everyFrame } from "./dom.js";
@@ -18,7 +18,7 @@ export class GroupList {
   /**
    * @param {HTMLElement} root
    * @param {HTMLElement} inner
-   * @param {{pick: (id: string, face: string | null) => void, drop: (face: string, id: string) => void,
+   * @param {{pick: (id: string, face: string | null, along: boolean) => void, drop: (face: string, id: string) => void,
    *   nearEnd: () => void}} actions
    */
   constructor(root, inner, actions) {
@@ -32,7 +32,7 @@ export class GroupList {
     /** @type {Map<number, HTMLElement>} */
     this.made = new Map();
     /** @type {Shown} */
-    this.shown = { current: null, cursor: 0, selected: new Set(), carried: null };
+    this.shown = { current: null, cursor: 0, selected: new Map(), carried: null };
     const draw = everyFrame(() => this.#draw());
     root.addEventListener("scroll", draw, { passive: true });
     new ResizeObserver(() => this.#layout()).observe(root);
@@ -49,7 +49,7 @@ export class GroupList {
   /** @param {Group[]} groups @param {Shown} shown */
   show(groups, shown) {
     const same = groups === this.groups;
-    this.shown = { ...shown, selected: new Set(shown.selected) };
+    this.shown = { ...shown, selected: new Map(shown.selected) };
     this.groups = groups;
     if (same) this.#redraw();
     else this.#layout();
@@ -169,12 +169,12 @@ export class GroupList {
     );
   }
 
-  /** @param {Event} event */
+  /** @param {MouseEvent} event */
   #click(event) {
     const target = /** @type {Element} */ (event.target);
     const group = /** @type {HTMLElement | null} */ (target.closest("[data-group]"));
     const crop = /** @type {HTMLElement | null} */ (target.closest(".crop"));
-    if (group?.dataset.group) this.actions.pick(group.dataset.group, crop?.dataset.face ?? null);
+    if (group?.dataset.group) this.actions.pick(group.dataset.group, crop?.dataset.face ?? null, event.ctrlKey || event.metaKey);
   }
 
   /** @param {DragEvent} event */

@@ -8,19 +8,19 @@ export const KEYED = 9;
 const BEFORE_MORE = 150;
 const MOST_BIBS = 4;
 
-/** @typedef {import("../model/people.js").Group} Group */
+/** @typedef {import("../model/people.js").Group} Group @typedef {import("../model/people.js").Face} Face */
 
 export class GroupPanel {
-  /** @param {{nameAs: (name: string) => void}} bench @param {boolean} readOnly */
+  /** @param {{nameAs: (name: string) => void, takeAlong: (face: Face) => void}} bench @param {boolean} readOnly */
   constructor(bench, readOnly) {
     this.bench = bench;
     this.readOnly = readOnly;
   }
 
-  /** @param {Group | null} group @param {{chosen: number, rest: number, carrying: boolean, undoable: boolean, typing: boolean}} state */
-  show(group, { chosen, rest, carrying, undoable, typing }) {
+  /** @param {Group | null} group @param {{selected: Map<string, Face>, rest: number, carrying: boolean, undoable: boolean, typing: boolean}} state */
+  show(group, { selected, rest, carrying, undoable, typing }) {
     find("#group-title").textContent = group ? titleOf(group) : "No group";
-    find("#group-detail").textContent = group ? detailOf(group) + (rest ? ` · ${chosen} selected` : "") : "";
+    find("#group-detail").textContent = group ? detailOf(group) + (selected.size ? ` · ${selected.size} selected` : "") : "";
     this.#showBibs(group);
     find("#accept").replaceChildren(
       element("span", {}, group?.proposal ? `Accept as ${group.proposal}` : "Type a name"),
@@ -29,6 +29,8 @@ export class GroupPanel {
     find("#near").replaceChildren(...(group?.nearest ?? []).map((near, at) => this.#near(near, at)));
     if (!group?.nearest.length) find("#near").replaceChildren(element("p", { class: "quiet" }, "Nobody known yet."));
     this.#showMore(group);
+    this.selected = selected;
+    this.#showTaken();
     const able = Boolean(group) && !this.readOnly;
     const enable = (/** @type {string} */ id, /** @type {boolean} */ yes) => find(id).toggleAttribute("disabled", !yes);
     for (const id of ["#accept", "#bystander", "#leave", "#carry", "#same", "#not-face"]) enable(id, able);
@@ -64,25 +66,50 @@ export class GroupPanel {
     return button;
   }
 
-  /** The people beyond the keys, a moment after the group has come up. @param {Group | null} group */
+  /** The people beyond the keys and the faces that are alike, a moment after the group has come up. @param {Group | null} group */
   #showMore(group) {
-    const asked = group && group.nearest.length >= KEYED ? `${group.id} ${group.nearest.map(({ name }) => name).join()}` : "";
+    const asked = group ? `${group.id} ${group.faces.length} ${group.nearest.map(({ name }) => name).join()}` : "";
     if (asked === this.asked) return;
     this.asked = asked;
     clearTimeout(this.asking);
     find("#more").replaceChildren();
+    this.#showAlike("", []);
     if (group && asked) this.asking = setTimeout(() => void this.#ask(group, asked), BEFORE_MORE);
   }
 
   /** @param {Group} group @param {string} asked */
   async #ask(group, asked) {
     try {
-      const { nearest } = await get(`/api/people/more?group=${encodeURIComponent(group.id)}`);
+      const { nearest, alike } = await get(`/api/people/more?group=${encodeURIComponent(group.id)}`);
       if (asked !== this.asked) return;
       const beyond = nearest.slice(KEYED);
       find("#more").replaceChildren(...beyond.map((/** @type {any} */ near, /** @type {number} */ at) => this.#near(near, at + KEYED)));
+      this.#showAlike(group.id, alike);
     } catch (error) {
       console.warn("no more people to offer:", error);
+    }
+  }
+
+  /** Faces without a name: one that is pressed is named along with the group. @param {string} group @param {any[]} faces */
+  #showAlike(group, faces) {
+    find("#alike-part").hidden = !faces.length;
+    find("#alike").dataset.group = group;
+    find("#alike").replaceChildren(
+      ...faces.map((face) => {
+        const told = { type: "button", title: face.file, "aria-label": `Face in ${face.file}`, "data-face": face.face };
+        const crop = element("img", { src: face.crop, alt: "", loading: "lazy" });
+        const button = element("button", told, crop, element("span", { class: "score" }, face.number ?? face.score.toFixed(2)));
+        button.addEventListener("click", () => this.bench.takeAlong(face));
+        return button;
+      }),
+    );
+    this.#showTaken();
+  }
+
+  #showTaken() {
+    for (const button of find("#alike").children) {
+      const face = /** @type {HTMLElement} */ (button).dataset.face ?? "";
+      button.setAttribute("aria-pressed", String(this.selected?.has(face) ?? false));
     }
   }
 }

@@ -41,6 +41,12 @@ export class Names {
     return this.names.some(({ name, number }) => number || /^\d/.test(name));
   }
 
+  /** Whether a digit can follow a letter in a name or in a number. */
+  get #digitsWithin() {
+    return this.names.some(
+      ({ name, number }) => (/\d/.test(name) && !name.startsWith("anonymous_")) || /\D/.test(number ?? ""),
+    );
+  }
 
   /** Somebody was just given this name. @param {string} name */
   used(name) {
@@ -62,6 +68,8 @@ export class Names {
       known[0].first = true;
       if (known.every(({ text }) => text !== typed)) known.push({ text: typed, hint: "as typed" });
     }
+    if (known[0]?.first && !/[\d_]/.test(typed) && !this.#digitsWithin)
+      for (const [at, each] of known.entries()) each.key = String(at + 1);
     const wanted = typed.toLowerCase();
     const make = { text: this.nextAnonymous, hint: "new", make: () => this.#anonymous() };
     return "anonymous_".startsWith(wanted) || wanted.startsWith("anon") ? [...known, make] : known;

@@ -1,7 +1,7 @@
 /**
  * What somebody says, sent one after the other in the order of the keys. Nobody leaves the page before it is answered.
  *
- * @typedef {{say: (text: string, kind?: "" | "problem") => void, idle: () => void, saving?: (state: "saving" | "saved" | "refused") => void}} Page
+ * @typedef {{say: (text: string, kind?: "info" | "problem") => void, idle: () => void, saving?: (state: "saving" | "saved" | "refused") => void}} Page
  */
 import { Away, Refused } from "./api.js";
 

@@ -94,8 +94,8 @@ export class PersonForm {
     );
     find("#count").textContent = left ? `${everybody.length - left}, and ${left} suggested` : String(everybody.length);
     const labelled = person && !person.suggested ? person : null;
-    this.number.set(labelled?.bib?.number ?? "", Boolean(labelled?.bib) && editable);
-    this.name.set(labelled?.face?.identity ?? "", Boolean(labelled?.face) && editable);
+    this.number.set(person?.bib?.number ?? "", Boolean(labelled?.bib) && editable);
+    this.name.set((person && nameOf(person, known)) ?? "", Boolean(labelled?.face) && editable);
     for (const { input, dimension } of this.scopes) {
       const box = dimension === "bibs" ? labelled?.bib : labelled?.face;
       input.checked = box?.scope === input.value;
@@ -119,10 +119,14 @@ export class PersonForm {
   }
 }
 
+/** Who it is: of somebody who is suggested whose number it is. @param {Person} person @param {Record<string, string>} known */
+const nameOf = ({ bib, face, suggested }, known) =>
+  face?.identity ?? (suggested && bib && face ? proposedName(bib.number, known) : null);
+
 /** @param {Person} person @param {number} at @param {Record<string, string>} known */
 function row(person, at, known) {
   const { bib, face, suggested } = person;
-  const name = suggested ? (face?.identity ?? (bib && face ? proposedName(bib.number, known) : null)) : face?.identity;
+  const name = nameOf(person, known);
   const parts = [
     face ? (name ?? (bib ? "no name" : "")) : "no face",
     bib ? (suggested || bib.scope === "bib" ? "" : scopeWord(bib.scope)) : "no bib",
@@ -142,6 +146,5 @@ function row(person, at, known) {
  * @param {Person} person @param {any} box @param {number} at @param {Record<string, string>} known */
 export function captionOf(person, box, at, known) {
   if (box === person.bib) return box.number ?? "–";
-  const name = box.identity ?? (person.suggested && person.bib ? proposedName(person.bib.number, known) : null);
-  return [String(at + 1), name].filter(Boolean).join(" ");
+  return [String(at + 1), nameOf(person, known)].filter(Boolean).join(" ");
 }

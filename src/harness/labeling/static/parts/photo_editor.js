@@ -18,6 +18,8 @@ export class PhotoEditor {
   constructor(config, adapter) {
     this.config = config;
     this.ghostsShown = true;
+    /** What is selected: a box, or a person. @type {string | null} */
+    this.selected = null;
     /** @type {import("./drawing.js").Drawing | null} */
     this.drawing = null;
     this.session = new Session(config, adapter, {
@@ -54,9 +56,19 @@ export class PhotoEditor {
   /** @param {boolean} _same whether it is the photo that was shown before */
   arrive(_same) {}
 
-  /** Whether something was selected. @returns {boolean} */
+  /** @param {any} _id */
+  select(_id) {}
+
+  /** Whether something was selected. */
   letGo() {
-    return false;
+    if (!this.selected) return false;
+    this.select(null);
+    return true;
+  }
+
+  /** How many suggestions are left after an answer to one. @param {number} left @param {string} [none] */
+  sayLeft(left, none = "All suggestions are answered.") {
+    this.shell.say(left ? `${left} left to answer.` : none);
   }
 
   /** @returns {any} */

@@ -19,10 +19,10 @@ import { atHand, seenFrom } from "../model/line.js";
 import { Away, answered, get, write } from "./api.js";
 import { find } from "./dom.js";
 import { desk, labeler } from "./labeler.js";
+import { Loaded, age } from "./loaded.js";
 
 /** A move that takes longer than this is told. */
 const SLOW = 400;
-const MOST_LOADED = 24;
 
 export class Session {
   /** @param {any} config @param {Adapter} adapter @param {Listener} listener */
@@ -37,11 +37,7 @@ export class Session {
     /** @type {import("../model/line.js").Queue} */
     this.queue = { ...config.queue, at: config.photo.sha256 };
     this.query = config.query;
-    this.api = config.api;
-    /** Photos that can be opened without asking the server, the latest last. @type {Map<string, any>} */
-    this.loaded = new Map([[config.photo.sha256, config.photo]]);
-    /** @type {Set<string>} */
-    this.fetching = new Set();
+    this.loaded = new Loaded(config.api, config.photo);
     /** When each photo was shown first. @type {Map<string, number>} */
     this.shownAt = new Map();
     /** The move to another photo that is under way. @type {Promise<void> | null} */
@@ -76,7 +72,7 @@ export class Session {
     if (!this.config.read_only) addEventListener("pagehide", () => this.#leaveDesk());
     const goOn = location.hash === "#continue";
     this.#show(this.config.photo);
-    this.#fetchAhead();
+    this.loaded.fetchAhead(atHand(this.queue));
     void this.refreshQueue()
       .then(() => (goOn && this.queue.held_by !== null ? this.step("next_incomplete") : undefined))
       .catch(() => this.listener.saved());
@@ -192,12 +188,11 @@ export class Session {
   async #go(sha256, push) {
     if (!sha256 || sha256 === this.photo.sha256) return;
     try {
-      const known = this.loaded.get(sha256);
-      const photo = known ?? (await get(this.api + sha256));
+      const known = this.loaded.photos.has(sha256);
+      const photo = await this.loaded.open(sha256);
       const left = this.#leftOpen();
       if (push) history.pushState(null, "", this.address(sha256));
       this.queue = seenFrom(this.queue, sha256, this.doc.labeled);
-      this.#keepLoaded(photo);
       this.#show(photo);
       if (left) this.listener.said(left);
       if (known) void this.#renew(sha256);
@@ -219,22 +214,13 @@ export class Session {
   /** A photo that was loaded a while ago may have been changed by somebody else since. @param {string} sha256 */
   async #renew(sha256) {
     try {
-      const photo = await get(this.api + sha256);
-      this.#keepLoaded(photo);
+      const photo = await this.loaded.renewed(sha256);
       if (age(photo) < age(this.photo)) return;
       const untouched = !this.autosave.entry(sha256) && this.adapter.same(this.doc, this.savedDoc);
       if (this.photo.sha256 === sha256 && untouched && !sameButRevision(photo, this.photo)) this.#show(photo);
     } catch (error) {
       if (!(error instanceof Away)) this.listener.said(String(error), "problem");
     }
-  }
-
-  /** An answer that was overtaken by a save is older than what is known, and is passed over. @param {any} photo */
-  #keepLoaded(photo) {
-    if (age(this.loaded.get(photo.sha256)) > age(photo)) return;
-    this.loaded.delete(photo.sha256);
-    this.loaded.set(photo.sha256, photo);
-    for (const old of this.loaded.keys()) if (this.loaded.size > MOST_LOADED) this.loaded.delete(old);
   }
 
   /** @param {string} sha256 */
@@ -278,20 +264,7 @@ export class Session {
     if (this.asking !== asked || at !== this.photo.sha256) return;
     this.queue = { ...queue, at };
     this.listener.queued();
-    this.#fetchAhead();
-  }
-
-  /** Have the photos at hand that are likely to be looked at next, and their pictures. */
-  #fetchAhead() {
-    for (const sha256 of atHand(this.queue)) {
-      if (this.loaded.has(sha256) || this.fetching.has(sha256)) continue;
-      this.fetching.add(sha256);
-      new Image().src = `/photos/${sha256}/screen`;
-      get(this.api + sha256)
-        .then((photo) => this.#keepLoaded(photo))
-        .catch(() => {}) // it is asked for again when it is opened, and that is told
-        .finally(() => this.fetching.delete(sha256));
-    }
+    this.loaded.fetchAhead(atHand(this.queue));
   }
 
   /** Narrow the queue. @param {Record<string, string | null>} filters */
@@ -312,7 +285,7 @@ export class Session {
       now = saved.photo;
       return saved.base;
     });
-    if (answer.kind === "saved") this.#keepLoaded(now);
+    if (answer.kind === "saved") this.loaded.keep(now);
     if (answer.kind === "saved" && photo === this.photo.sha256) {
       this.base = answer.base;
       this.photo = now;
@@ -350,7 +323,3 @@ export class Session {
 /** @param {any} a @param {any} b */
 const sameButRevision = (a, b) =>
   JSON.stringify({ ...a, revision: "" }) === JSON.stringify({ ...b, revision: "" });
-
-/** How often the set had been written when a photo was read: revisions only grow. @param {any} photo */
-const age = (photo) =>
-  photo ? photo.revision.split(".").reduce((/** @type {number} */ sum, /** @type {string} */ n) => sum + Number(n), 0) : -1;

@@ -3,7 +3,7 @@
  * messages, help. All of it is in the page from the start, so nothing jumps.
  */
 import { inWords, suspectsOf } from "../model/suspects.js";
-import { element, find } from "./dom.js";
+import { element, find, say } from "./dom.js";
 import { command, fillHelp, listen } from "./keys.js";
 import { askWho } from "./labeler.js";
 
@@ -17,19 +17,13 @@ const SAVING = {
   refused: ["Not saved", "The server refused the last save."],
 };
 
-/** How long a message stays that asks for nothing. */
-const SECONDS_SAID = 8;
-
 export class Shell {
   /** @param {import("./session.js").Session} session */
   constructor(session) {
     this.session = session;
     this.saving = find("#saving");
-    this.message = find("#message");
     this.banner = find("#banner");
     this.readOnly = session.config.read_only;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.silence = undefined;
     this.#wire();
   }
 
@@ -118,10 +112,7 @@ export class Shell {
 
   /** @param {string} text @param {"info" | "problem"} [kind] */
   say(text, kind = "info") {
-    clearTimeout(this.silence);
-    this.message.textContent = text;
-    this.message.className = kind;
-    if (text && kind === "info") this.silence = setTimeout(() => this.say(""), SECONDS_SAID * 1000);
+    say(text, kind);
   }
 
   showSaving() {
