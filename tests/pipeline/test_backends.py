@@ -184,6 +184,13 @@ class TestRapidOcr(BibReaderContract):
         assert bib.number == "417"
         assert seen.steps["bib.torso_faces"] == 1
 
+    def test_closer_looks_end_where_a_number_is_sure(self, runner: Image) -> None:
+        seen = look(runner)
+        closer = ("bib.torso_faces=[128, 64]", "bib.last_looks=[]")
+        (bib,) = pipeline("bib=rapidocr", "bib.long_side=64", *closer).bib.read(seen, FACE)
+        assert bib.number == "417"
+        assert seen.misses["text"] == 2, "the whole photo, and the smaller of the closer looks"
+
     def test_around_the_torsos_it_reads_the_same_and_with_nobody_there_it_looks_everywhere(self, runner: Image) -> None:
         wide = np.hstack([runner, np.full_like(runner, 127)])
         face = (replace(FACE[0], x=FACE[0].x / 2, w=FACE[0].w / 2),)
