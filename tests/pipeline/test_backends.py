@@ -184,6 +184,22 @@ class TestRapidOcr(BibReaderContract):
         assert bib.number == "417"
         assert seen.steps["bib.torso_faces"] == 1
 
+    def test_closer_looks_end_where_a_number_is_sure(self, runner: Image) -> None:
+        seen = look(runner)
+        closer = ("bib.torso_faces=[128, 64]", "bib.last_looks=[]")
+        (bib,) = pipeline("bib=rapidocr", "bib.long_side=64", *closer).bib.read(seen, FACE)
+        assert bib.number == "417"
+        assert seen.misses["text"] == 2, "the whole photo, and the smaller of the closer looks"
+
+    def test_where_there_is_no_number_near_torsos_and_larger_pictures_are_looked_at(self, runner: Image) -> None:
+        small = ("bib=rapidocr", "bib.long_side=48", "bib.torso_faces=[]", "bib.last_torsos=[64]")
+        near, alone = look(runner), look(runner)
+        assert [bib.number for bib in pipeline(*small, "bib.last_looks=[10]").bib.read(near, FACE)] == ["417"]
+        assert near.steps["bib.last_torsos"] == 1
+        assert "bib.last_looks" not in near.steps
+        assert [bib.number for bib in pipeline(*small, "bib.last_looks=[10]").bib.read(alone, ())] == ["417"]
+        assert alone.steps["bib.last_looks"] == 1
+
     def test_around_the_torsos_it_reads_the_same_and_with_nobody_there_it_looks_everywhere(self, runner: Image) -> None:
         wide = np.hstack([runner, np.full_like(runner, 127)])
         face = (replace(FACE[0], x=FACE[0].x / 2, w=FACE[0].w / 2),)

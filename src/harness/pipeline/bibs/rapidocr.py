@@ -2,10 +2,11 @@
 
 Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of it,
 and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high;
-with `closer` unsure, only below faces that the first look found no sure number for. With `near_faces`, the first look
+with `closer` unsure, only below faces that no look so far found a sure number for. With `near_faces`, the first look
 is at the rectangle around all torsos. Pieces of text are read from the photo's own pixels, however small the picture
 was that they were found in, once for each of the `margins` that they are cut out with; the readings of one place vote.
-Where that tells no number, `last_looks` are at the whole photo, scaled to these shares of `long_side`.
+Where that tells no number, `last_torsos` are looks at the torsos below the highest faces, and `last_looks` at the whole
+photo, scaled to these shares of `long_side`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from harness.base.checks import Pixels, Share
+from harness.base.checks import Pixels, Positive, Share
 from harness.pipeline.bibs.covered import covered_side
 from harness.pipeline.bibs.ends import ends_before
 from harness.pipeline.bibs.engine import SeenCharacter, check_engine, find_texts, open_engine, read_line
@@ -43,11 +44,15 @@ _SMALLEST_FACE = 8
 #: The last looks have so much room around the photo, as a share of its long side: text that fills a picture up to its
 #: frame is not seen as text.
 _BORDER = 0.25
-#: Enlarging a torso beyond this costs time and shows nothing more.
-_LARGEST_FACTOR = 4
+#: Enlarging a torso, or the whole photo, beyond this costs time and shows nothing more.
+_LARGEST_FACTOR, _LARGEST_WHOLE = 4, 2
+#: Whoever's face is at least this share of the highest one's is near.
+_NEAR = 0.5
 #: Text lower than this many pixels is enlarged as it is cut out, which keeps more of it than enlarging it afterwards.
 _READ_HEIGHT = 64
 
+#: A part of the photo, and how many pixels its long side is scaled to.
+Asked = tuple[Box, int]
 PixelsOrNone = Annotated[int, Field(ge=0, le=16384)]
 Strength = Annotated[float, Field(ge=0, le=40)]
 
@@ -83,7 +88,7 @@ class RapidOcr:
 
     CHEAP: ClassVar = frozenset(
         {"guided", "near_faces", "torso", "rule", "plate", "long_side", "tiles", "torso_faces", "closer", "margins"}
-        | {"read_width", "format", "lone_plates", "last_looks", "covered"}
+        | {"read_width", "format", "lone_plates", "last_torsos", "last_looks", "covered"}
     )
 
     long_side: PixelsOrNone
@@ -102,7 +107,8 @@ class RapidOcr:
     detector: Weights
     recognizer: Weights
     lone_plates: bool = True
-    last_looks: tuple[Share, ...] = ()
+    last_torsos: tuple[Pixels, ...] = ()
+    last_looks: tuple[Positive, ...] = ()
     covered: bool = False
 
     def __post_init__(self) -> None:
@@ -133,11 +139,7 @@ class RapidOcr:
             if self.near_faces:
                 look.step("bib.near_faces", int(part != WHOLE))
             self._look_at(part, long_side, look, found)
-        unsure = range(len(faces)) if self.closer == "always" or not self.torso_faces else found.unsure()
-        for part, long_side in self.closer_looks(look.size, [faces[wearer] for wearer in unsure]):
-            self._look_at(part, long_side, look, found, closer=True)
-        for part, long_side in self.wider_looks(look.size, [faces[wearer] for wearer in found.cut_off()]):
-            self._look_at(part, long_side, look, found, closer=True)
+        self._look_closer(look, found)
         self._look_once_more(look, found)
         numbers = tuple(self._as_far_as_seen(look, number) for number in found.numbers())
         if self.torso_faces and self.closer == "always":  # where the first look was sure, it is a safety net
@@ -149,14 +151,35 @@ class RapidOcr:
         aspect = look.size[0] / look.size[1]
         return tuple(bib for number in numbers if (bib := self.plate.around(number, aspect)).has_coords)
 
+    def _look_closer(self, look: Look, found: Found) -> None:
+        """Look at torsos, closer each time, as long as nothing sure is known of them: another look at what is certain
+        can only add mistakes. Then at more of a torso, where a number is wider than it."""
+        looked: set[Asked] = set()
+        for height in sorted(self.torso_faces):
+            unsure = range(len(found.faces)) if self.closer == "always" else found.unsure()
+            for asked in self.closer_looks(look.size, [found.faces[wearer] for wearer in unsure], height):
+                if asked not in looked:
+                    looked.add(asked)
+                    self._look_at(*asked, look, found, closer=True)
+        for height in self.torso_faces[:1]:
+            cut_off = [found.faces[wearer] for wearer in found.cut_off()]
+            for asked in self.closer_looks(look.size, cut_off, height, _WIDE_ROOM):
+                self._look_at(*asked, look, found, closer=True)
+
     def _look_once_more(self, look: Look, found: Found) -> None:
-        """Look at the whole photo, smaller each time, until there is a number: a bib may be too large to be seen as
-        text, or hang on somebody far from all faces that were found."""
+        """Look until there is a number: at the torsos of those whom the photo is of, then at all of it, since a bib may
+        be too small or too large to be seen as text, or hang on somebody far from all faces that were found."""
+        highest = max((face.h for face in found.faces), default=0.0)
+        near = [face for face in found.faces if face.h >= _NEAR * highest]
+        looks = [(asked, 0.0) for height in self.last_torsos for asked in self.closer_looks(look.size, near, height)]
+        largest = max(1.0, _LARGEST_WHOLE * max(look.size) / max(self.long_side, 1))
         for share in self.last_looks if self.long_side else ():
+            looks.append(((WHOLE, max(32, round(self.long_side * min(share, largest)))), _BORDER))
+        for asked, border in looks:
             if not found.nothing():
                 break
-            self._look_at(WHOLE, max(32, round(self.long_side * share)), look, found, border=_BORDER)
-            look.step("bib.last_looks", int(not found.nothing()))
+            self._look_at(*asked, look, found, closer=not border, border=border)
+            look.step("bib.last_looks" if border else "bib.last_torsos", int(not found.nothing()))
 
     def _as_far_as_seen(self, look: Look, number: Reading) -> Reading:
         """A number with a `?` at the side where something before the bib hides the rest of it."""
@@ -167,7 +190,7 @@ class RapidOcr:
         look.step("bib.covered", int(bool(side)))
         return covered_number(number, side, self.rule.sure) if side else number
 
-    def scenes(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
+    def scenes(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[Asked]:
         """The parts of the photo to look at first, and the pixels that the long side of each is scaled to."""
         width, height = size
         if self.long_side:
@@ -176,26 +199,17 @@ class RapidOcr:
             for tile in tiles(in_blocks(scene or WHOLE, (width * factor, height * factor)), self.tiles):
                 yield tile, max(1, round(factor * max(tile.w * width, tile.h * height)))
 
-    def closer_looks(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
-        """The torsos below faces, each once for each of `torso_faces`, and the pixels that its long side is scaled
-        to."""
-        for face in faces:
-            yield from self._torso_looks(size, face, self.torso_faces, _ROOM)
-
-    def wider_looks(self, size: tuple[int, int], faces: Sequence[FaceBox]) -> Iterator[tuple[Box, int]]:
-        """The torsos below faces with more beside them, each once, for a number that is wider than a torso."""
-        for face in faces:
-            yield from self._torso_looks(size, face, self.torso_faces[:1], _WIDE_ROOM)
-
-    def _torso_looks(
-        self, size: tuple[int, int], face: FaceBox, heights: Sequence[int], room: float
-    ) -> Iterator[tuple[Box, int]]:
+    def closer_looks(
+        self, size: tuple[int, int], faces: Sequence[FaceBox], target: int, room: float = _ROOM
+    ) -> Iterator[Asked]:
+        """The torsos below faces, with so much room beside them, and the pixels that the long side of each is scaled to
+        so that the face would be `target` pixels high."""
         width, height = size
-        region, pixels = self.torso.region(face, width / height, room), face.h * height
-        long_side = max(region.w * width, region.h * height)
-        if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
-            factors = {min(target / pixels, _LARGEST_FACTOR) for target in heights}
-            yield from ((region, max(32, round(long_side * factor))) for factor in sorted(factors))
+        for face in faces:
+            region, pixels = self.torso.region(face, width / height, room), face.h * height
+            long_side = max(region.w * width, region.h * height)
+            if region.has_coords and min(pixels, long_side) >= _SMALLEST_FACE:
+                yield region, max(32, round(long_side * min(target / pixels, _LARGEST_FACTOR)))
 
     def _look_at(
         self, part: Box, long_side: int, look: Look, found: Found, closer: bool = False, border: float = 0.0
