@@ -1,11 +1,12 @@
 """Identity on 20,000 photos: does memory stay flat, and how long does it take?
 
-*Scorecards* are those of 20,000 photos with 60,000 faces of 3,000 runners: memory has to be about that of a quarter of the photos, and seconds are told beside
-the bare products of all queries with all faces, which the four of them cannot do without. Everybody searches by a
-selfie, and then by each of their faces: 3.6 billion pairs of a query and a face, of which none is left out. *The stage*
-on 20,000 photos is drawn vectors through the stage cache, and *groups* are those of 60,000 faces of `/people/`, of
-which three in ten have a name, and many are alike to nobody. *Run* is the command `harness` on 20,000 tiny photos,
-whose 1,000 runners have a selfie each: everything from reading the photos to the report, with vectors that are drawn.
+*Scorecards* are those of 20,000 photos with 60,000 faces of 3,000 runners: memory has to be about that of a quarter
+of the photos, and seconds are told beside the bare products of all queries with all faces, which the four of them
+cannot do without. Everybody searches by a selfie, and then by each of their faces: 3.6 billion pairs of a query and a
+face, of which none is left out. *The stage* on 20,000 photos is drawn vectors through the stage cache, and *groups*
+are those of 60,000 faces of `/people/`, of which three in ten have a name, and many are alike to nobody. *Run* is the
+command `harness` on 20,000 tiny photos, whose 1,000 runners have a selfie each: everything from reading the photos to
+the report, with vectors that are drawn.
 
     scripts/bench identity
 """
