@@ -29,7 +29,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
-from bench.measure import best_of, in_child, peak, row, show
+from bench.measure import best_in_turns, best_of, in_child, peak, row, show
 from harness.building import build_pipeline
 from harness.config import compose
 from harness.pipeline.cache import StageCache
@@ -94,7 +94,7 @@ def _stage(choice: str) -> list[dict[str, Any]]:
                 session.run(None, {name: batch})
 
         stage()
-        ours, peer = best_of(stage, 25), best_of(alone, 25)
+        ours, peer = best_in_turns(stage, alone, 25)
     return [row(f"faces of a photo to vectors, {choice}", ours, "the model alone", peer, 1 / 1.15)]
 
 

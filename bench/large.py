@@ -26,11 +26,14 @@ from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image as Pictures
 
 from bench.measure import peak, row, show
+from harness.base.conf import conf_dir
+from harness.pipeline.identity.recognising import Recogniser
 from harness.pipeline.looks import Image, Look
-from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, write_file
+from harness.references.files import BibFaceLinks, BibGroundTruth, FaceGroundTruth, PhotoIndex, Selfies, write_file
 from harness.types import BibBox, FaceBox
 
 PHOTOS, PEOPLE, BOXES = 20_000, 1_000, 3
@@ -88,32 +91,80 @@ class StubBibs(Stub):
         )
 
 
-def make_set(root: Path, photos: int) -> None:
-    """Write a set of so many photos."""
+@dataclass(frozen=True, kw_only=True)
+class StubPeople(Recogniser):
+    """Vectors around that of the runner whom the pixels name, another one in each photo."""
+
+    models = ()
+    side = 112
+
+    def load(self) -> None:
+        """Nothing to open."""
+
+    def describe(self, face: Image) -> NDArray[np.float32]:
+        """Not asked: the pixels of a whole photo say who is where."""
+        raise NotImplementedError
+
+    def _see(self, image: Image, face: FaceBox) -> NDArray[np.float32]:
+        who = Stub.see(image)[int(np.argmin(np.abs(np.array(_COLUMNS) - face.x)))]
+        photo = image[1, :4, 0].tolist()
+        person, noise = (np.random.default_rng(seed).normal(size=128) for seed in (who, (who, *photo)))
+        vector: NDArray[np.float32] = (person + 0.8 * noise).astype(np.float32)
+        return vector / np.linalg.norm(vector)
+
+
+def _make_selfies(root: Path) -> None:
+    """A selfie of each runner, who is called as their number."""
+    (root / "selfies").mkdir()
+    owners = {}
+    for who in range(1, PEOPLE + 1):
+        content = _picture([who] * BOXES, 1 << 31)
+        name = hashlib.sha256(content).hexdigest()
+        (root / "selfies" / f"{name}.png").write_bytes(content)
+        owners[name] = f"R{who}"
+    write_file(root, Selfies.model_validate({"photos": owners}))
+
+
+def _picture(people: list[int], number: int) -> bytes:
+    """A photo whose pixels say who is on it, and which one it is."""
+    picture = np.zeros((SIDE, SIDE, 3), dtype=np.uint8)
+    picture[0, :BOXES, 0], picture[0, :BOXES, 1] = [who // 256 for who in people], [who % 256 for who in people]
+    picture[1, :4, 0] = [number >> shift & 255 for shift in (24, 16, 8, 0)]
+    content = io.BytesIO()
+    Pictures.fromarray(picture[:, :, ::-1]).save(content, "PNG", compress_level=1)
+    return content.getvalue()
+
+
+def make_set(root: Path, photos: int, named: bool = False) -> None:
+    """Write a set of so many photos; `named`, with the names of runners on their faces, and a selfie of each."""
     rng = random.Random(0)
     (root / "photos").mkdir(parents=True)
     index, bibs, faces, links = {}, {}, {}, {}
     for number in range(photos):
         people = rng.sample(range(1, PEOPLE + 1), BOXES)
-        picture = np.zeros((SIDE, SIDE, 3), dtype=np.uint8)
-        picture[0, :BOXES, 0], picture[0, :BOXES, 1] = [who // 256 for who in people], [who % 256 for who in people]
-        picture[1, :4, 0] = [number >> shift & 255 for shift in (24, 16, 8, 0)]
-        content = io.BytesIO()
-        Pictures.fromarray(picture[:, :, ::-1]).save(content, "PNG", compress_level=1)
-        name = hashlib.sha256(content.getvalue()).hexdigest()
-        (root / "photos" / f"{name}.png").write_bytes(content.getvalue())
-        index[name] = {"width": SIDE, "height": SIDE, "bytes": len(content.getvalue()), "split": "iteration"}
+        content = _picture(people, number)
+        name = hashlib.sha256(content).hexdigest()
+        (root / "photos" / f"{name}.png").write_bytes(content)
+        index[name] = {"width": SIDE, "height": SIDE, "bytes": len(content), "split": "iteration"}
         index[name] |= {"names": [f"DSC_{number}.png"], "added_at": "2026-01-01T00:00:00Z"}
         bibs[name] = {
             "labeled": True,
             "boxes": [_box(x, 0.5, number=str(who)) for x, who in zip(_COLUMNS, people, strict=True)],
         }
-        faces[name] = {"labeled": True, "boxes": [_box(x, 0.1) for x in _COLUMNS]}
+        faces[name] = {
+            "labeled": True,
+            "boxes": [
+                _box(x, 0.1, **({"identity": f"R{who}"} if named else {}))
+                for x, who in zip(_COLUMNS, people, strict=True)
+            ],
+        }
         links[name] = [(n, n) for n in range(BOXES)]
     write_file(root, PhotoIndex.model_validate({"photos": index}))
     write_file(root, BibGroundTruth.model_validate({"photos": bibs}))
     write_file(root, FaceGroundTruth.model_validate({"photos": faces}))
     write_file(root, BibFaceLinks.model_validate({"photos": links}))
+    if named:
+        _make_selfies(root)
 
 
 def _box(x: float, y: float, **more: Any) -> dict[str, Any]:
@@ -122,9 +173,12 @@ def _box(x: float, y: float, **more: Any) -> dict[str, Any]:
 
 def make_conf(folder: Path) -> None:
     """Choices of the stages above."""
-    for group, name in (("face", "StubFaces"), ("bib", "StubBibs")):
+    searching = (conf_dir() / "identity" / "sface.yaml").read_text().partition("input_size")[0].splitlines()
+    kept = [line for line in searching if not line.startswith(("_target_", "least_height", "#"))]
+    people = "\n".join(["least_height: 1", *kept, ""])
+    for group, name, more in (("face", "StubFaces", ""), ("bib", "StubBibs", ""), ("identity", "StubPeople", people)):
         (folder / group).mkdir(parents=True)
-        (folder / group / "stub.yaml").write_text(f"_target_: bench.large.{name}\n")
+        (folder / group / "stub.yaml").write_text(f"_target_: bench.large.{name}\n{more}")
 
 
 def measure() -> list[dict[str, Any]]:
@@ -144,11 +198,11 @@ def measure() -> list[dict[str, Any]]:
     return rows
 
 
-def run(folder: Path, photos: int) -> dict[str, Any]:
+def run(folder: Path, photos: int, identity: str = "off") -> dict[str, Any]:
     """One run in a process of its own: overhead, memory and bytes in the store."""
     home = Path(__file__).parents[1]
     environment = os.environ | {"HARNESS_CACHE": str(folder / "cache"), "PYTHONPATH": str(home)}
-    command = [sys.executable, "-m", "bench.large", "child", str(folder), str(photos)]
+    command = [sys.executable, "-m", "bench.large", "child", str(folder), str(photos), identity]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment, cwd=folder)
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return told
@@ -171,7 +225,7 @@ class Phases:
         self._name, self._start = name, now
 
 
-def _child(folder: Path, photos: int) -> dict[str, Any]:
+def _child(folder: Path, photos: int, identity: str) -> dict[str, Any]:
     from harness import evaluate
     from harness.__main__ import run as harness
     from harness.tasks.photos import predicting
@@ -191,6 +245,7 @@ def _child(folder: Path, photos: int) -> dict[str, Any]:
 
     overrides = [f"--config-dir={folder / 'conf'}", "preset=plain", "face=stub", "bib=stub", "references=staging"]
     overrides += [f"references.root={folder / str(photos)}", "references.groups=photo", "cache.audit=0"]
+    overrides += [f"identity={identity}"]
     with patch.object(predicting, "predict", predict), patch.object(evaluate, "saying", lambda _: step):
         code = harness(overrides)
     phases.begin("ended")
@@ -209,6 +264,6 @@ def _child(folder: Path, photos: int) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["child"]:
-        print(json.dumps(_child(Path(sys.argv[2]), int(sys.argv[3]))))
+        print(json.dumps(_child(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])))
     else:
         show(measure())

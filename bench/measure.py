@@ -21,6 +21,12 @@ def best_of(work: Callable[[], object], times: int = 5) -> float:
     return min(seconds)
 
 
+def best_in_turns(ours: Callable[[], object], peer: Callable[[], object], times: int = 5) -> tuple[float, float]:
+    """The same of two ways that take turns, so that whatever else the machine does slows both."""
+    goes = [(best_of(ours, 1), best_of(peer, 1)) for _ in range(times)]
+    return min(mine for mine, _ in goes), min(theirs for _, theirs in goes)
+
+
 def row(name: str, ours: float, peer_name: str, peer: float, required_ratio: float) -> dict[str, Any]:
     """One comparison; the ratio says how many times faster than the peer we are."""
     return {

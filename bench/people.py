@@ -11,8 +11,8 @@ the landmarks of the first look alone. `--hours` are those that count, by defaul
 
 With `--small`, each picture of a folder of people becomes a photo in which the detector looks at a face of so many
 pixels, and the runs are with the closer looks for landmarks and without. With `--sharper 4` such a photo is four times
-as large, as those of a camera are, and only the detector sees a small face. `--places` and `--small` are about faces
-alone, and read no numbers.
+as large, as those of a camera are, and only the detector sees a small face. In a folder of people no numbers are read:
+nobody says who wears one.
 
     scripts/bench people lfw
     scripts/bench people rbnr face.long_side=1280
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
         ]
         for model in given.models:
             if given.places:
-                _show_places([*where, *FACES_ALONE, f"identity={model}"], model, range(*given.hours))
+                _show_places([*where, f"identity={model}"], model, range(*given.hours))
             else:
                 _show_run([*where, f"identity={model}", "report.make=off"], model)
     return 0
@@ -107,7 +107,7 @@ def _show_small(folder: Path, height: int, sharper: int, models: Sequence[str], 
         root, settings = _imported(
             Path(scratch) / "set", make_small(folder, detector, height, sharper, Path(scratch) / "small")
         )
-        where = ["preset=fast", *settings, *FACES_ALONE, f"references.root={root}", "report.make=off", *overrides]
+        where = ["preset=fast", *settings, f"references.root={root}", "report.make=off", *overrides]
         for model in models:
             for words, looks in (("first look alone", ["face.landmark_heights=[]"]), ("closer looks", [])):
                 told = f"{model:<8}  faces of {height} pixels, {words:<16}"
@@ -115,13 +115,13 @@ def _show_small(folder: Path, height: int, sharper: int, models: Sequence[str], 
 
 
 def _imported(root: Path, folder: Path) -> tuple[Path, Sequence[str]]:
-    """The set, and what its labels need: those of races as `scripts/bench races` has them."""
+    """The set, and what its labels need: those of races as `scripts/bench races` has them, no numbers of people."""
     if next(folder.rglob("set1_*.mat"), None):
         found = [photo for number in races.SETS for photo in races.all_photos(folder, number)]
         import_set(LabelStore(root), ImportedSet(tuple(found)))
         return root, races.SETTINGS
     import_set(LabelStore(root), read_set(folder, None))
-    return root, ("references=staging", "references.split=full")
+    return root, ("references=staging", "references.split=full", *FACES_ALONE)
 
 
 def _show_run(overrides: Sequence[str], model: str) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import cv2
 import orjson
 import pytest
 
@@ -14,6 +17,7 @@ import harness
 from harness.base.conf import conf_dir
 from harness.base.errors import ConfigError, ConflictError
 from harness.candidates.judge import Entry, judge_candidate
+from harness.candidates.rules import default_command
 from harness.candidates.sandbox import NoSandboxError
 from harness.candidates.tries import Answer, Tries, Try
 from harness.runs.looks import read_looks
@@ -51,6 +55,31 @@ CUSTOMIZED = {
 }
 
 
+#: A program that knows everybody by their grey square, or nobody.
+PEOPLE = """
+import hashlib, json, sys
+from pathlib import Path
+
+import cv2
+
+KNOWS = False
+
+
+def vector(path):
+    who = round(int(cv2.imread(str(path))[12, 4, 0]) / 5) if KNOWS else hashlib.sha256(path.name.encode()).digest()[0]
+    return [float(place == who) for place in range(256)]
+
+
+photos, selfies, out = map(Path, sys.argv[1:])
+with open(out, "w") as file:
+    for path in sorted(photos.iterdir()):
+        face = {"x": 0.4, "y": 0.1, "w": 0.2, "h": 0.2, "score": 0.9, "embedding": vector(path)}
+        file.write(json.dumps({"sha256": path.stem, "bibs": [], "faces": [face]}) + "\\n")
+    for path in sorted(selfies.iterdir()):
+        file.write(json.dumps({"selfie": path.stem, "embedding": vector(path)}) + "\\n")
+"""
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     return make_desk(tmp_path_factory.mktemp("desk"))
@@ -67,6 +96,25 @@ def script(desk: Desk, text: str, files: dict[str, str] | None = None) -> Try:
     """Judge a candidate that is a script."""
     commit = desk.commit({"predict.py": text, **(files or {})})
     return judge_try(desk.folder / "experiments/scripts.yaml", Entry(commit), desk.folder)[0]
+
+
+def with_names(desk: Desk) -> Path:
+    """The set, in which everybody has a name and is in two photos, and the first runner a selfie."""
+    root = Path(shutil.copytree(desk.data, desk.data.parent / "named"))
+    faces, box = {}, {"x": 0.4, "y": 0.1, "w": 0.2, "h": 0.2}
+    selfie = b""
+    for photo in (root / "photos").iterdir():
+        image = cv2.imread(str(photo))
+        who = f"R{round(int(image[12, 4, 0]) / 5)}"
+        faces[photo.stem] = {"labeled": True, "boxes": [{**box, "identity": who}]}
+        if who == "R0":
+            selfie = cv2.imencode(".png", image[:150])[1].tobytes()
+    (root / "face_ground_truth.json").write_text(json.dumps({"photos": faces}))
+    sha256 = hashlib.sha256(selfie).hexdigest()
+    (root / "selfies").mkdir()
+    (root / "selfies" / f"{sha256}.png").write_bytes(selfie)
+    (root / "selfies.json").write_text(json.dumps({"photos": {sha256: "R0"}}))
+    return root
 
 
 class TestAnswers:
@@ -124,6 +172,31 @@ class TestAnswers:
         found, _ = judge_try(path, Entry(desk.commit({"predict.py": better})), desk.folder)
         assert found.answer is Answer.DISCARD
         assert found.reason == "breaks a constraint: bib/precision is 1.0000, expected at most 0.5"
+
+    def test_who_finds_their_photos_is_judged_and_no_embedding_is_kept(self, desk: Desk) -> None:
+        root = with_names(desk)
+        path = desk.experiment(
+            "people",
+            base=["references=staging", f"references.root={root}"],
+            objectives={"find/by_selfie": "maximize"},
+            judge={"command": ["python", "people.py", "{photos}", "{selfies}", "{out}"], "memory_gb": 1},
+        )
+        base = desk.commit({"people.py": PEOPLE})
+        better = desk.commit({"people.py": PEOPLE.replace("KNOWS = False", "KNOWS = True")})
+        found, _ = judge_try(path, Entry(better, base=base), desk.folder)
+        assert found.answer is Answer.KEEP, found.reason
+        assert found.objective is not None
+        assert (found.objective["baseline"] < 0.2, found.objective["candidate"]) == (True, 1.0)
+        kept = [each for each in (desk.folder / "experiments/people").rglob("*") if each.is_file()]
+        assert len(kept) >= 4
+        assert not [each for each in kept if b'embedding": [' in each.read_bytes()]
+        without = default_command(("preset=fast",))
+        assert "--embeddings" not in without
+        assert contest_of(desk.experiment("whom", objectives={"find/by_both": "maximize"})).command[6:9] == (
+            "--embeddings",
+            "--selfies",
+            "{selfies}",
+        )
 
     def test_the_files_of_the_base_are_nothing_to_judge(self, desk: Desk) -> None:
         with pytest.raises(ConfigError, match="nothing to judge"):

@@ -19,7 +19,7 @@ from harness.config import compose
 from harness.pipeline.cache import Entry, StageCache
 from harness.pipeline.identity.aligning import TEMPLATE, align, landmarks_of, similarity
 from harness.pipeline.identity.onnx import SFace
-from harness.pipeline.identity.recognising import FaceVectors
+from harness.pipeline.identity.recognising import FaceVectors, Recogniser
 from harness.pipeline.looks import Image, Look
 from harness.references.sample.people import picture
 from harness.testing import Picture, RecogniserContract
@@ -117,6 +117,34 @@ def test_no_closer_look_is_wasted_on_a_face_that_is_not_enrolled() -> None:
     assert closer.asked == [faces[1], faces[3]], "the others are lower than 20 pixels"
     assert [face.xywh for face in noted.given] == [face.xywh for face in faces]
     assert [bool(face.landmarks) for face in noted.given] == [False, True, False, True]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halves(Recogniser):
+    """Faces by how bright their halves are, which a mirror swaps."""
+
+    models = ()
+    side = 112
+
+    def load(self) -> None:
+        """Nothing to open."""
+
+    def describe(self, face: Image) -> np.ndarray:
+        return np.array([face[:, :56].mean(), face[:, 56:].mean()], dtype=np.float32)
+
+
+@pytest.mark.parametrize(("mirrored", "alike"), [(False, False), (True, True)])
+def test_mirrored_a_face_and_its_mirror_image_are_one(mirrored: bool, alike: bool) -> None:
+    image = np.zeros((100, 200, 3), dtype=np.uint8)
+    image[:, 80:] = 200
+    face = FaceBox(x=0.3, y=0.2, w=0.2, h=0.5)
+    ours = build_pipeline(compose(["identity=sface"])).identity
+    assert ours is not None
+    people = Halves(least_height=20, gallery="all", fpir=0.01, clustering=ours.clustering, mirrored=mirrored)
+    there = people.embed(Look(Picture(image)), [face]).vectors[0]
+    turned = replace(face, x=1 - face.x - face.w)
+    back = people.embed(Look(Picture(np.ascontiguousarray(image[:, ::-1]))), [turned]).vectors[0]
+    assert (there @ back > 0.999) == alike
 
 
 class Recognising(RecogniserContract):

@@ -30,19 +30,20 @@ _START = "import sys; sys.path.insert(0, {place!r}); from harness.candidates.sco
 
 @dataclass(frozen=True)
 class Setting:
-    """What candidates see, and must not see: the photos of the split by hash, the digest of the data, and the folders
-    of the reference set and of the store."""
+    """What candidates see, and must not see: the photos of the split and the selfies by hash, the digest of the data,
+    and the folders of the reference set and of the store."""
 
     photos: dict[str, str]
+    selfies: dict[str, str]
     digest: str
     root: str
     store: str
     split: str
 
 
-def ask_setting(overrides: tuple[str, ...], metric: str, holdout: bool) -> Setting:
-    """Which photos candidates are judged on."""
-    asked = {"about": "setting", "overrides": overrides, "metric": metric, "holdout": holdout}
+def ask_setting(overrides: tuple[str, ...], metric: str, holdout: bool, people: bool) -> Setting:
+    """Which photos candidates are judged on and, where they are judged by who finds their `people`, which selfies."""
+    asked = {"about": "setting", "overrides": overrides, "metric": metric, "holdout": holdout, "people": people}
     done = _ask(asked)
     if done.returncode:
         raise ConfigError(_last(done))

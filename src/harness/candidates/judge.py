@@ -25,7 +25,7 @@ from harness.base.scratch import scratch
 from harness.base.texts import one_line
 from harness.candidates.asking import Setting, ask_scores, ask_setting
 from harness.candidates.deciding import decide, failed
-from harness.candidates.rules import JudgeRules
+from harness.candidates.rules import JudgeRules, judges_people
 from harness.candidates.sandbox import Ended, NoSandboxError, run_candidate
 from harness.candidates.scorer import Question, Scored
 from harness.candidates.trees import Change, Repository, Tree, change_between
@@ -79,7 +79,7 @@ def judge_candidate(contest: Contest, entry: Entry, folder: Path) -> tuple[Try, 
     Raises where there is nothing to judge, or where it cannot be done safely."""
     if len(entry.hypothesis) > _LONGEST_HYPOTHESIS:
         raise ConfigError(f"--hypothesis: expected at most {_LONGEST_HYPOTHESIS} characters")
-    setting = ask_setting(contest.overrides, contest.metric, entry.holdout)
+    setting = ask_setting(contest.overrides, contest.metric, entry.holdout, judges_people(contest.command))
     hidden = _hidden(contest, setting, folder)
     with scratch() as place:
         base, candidate = _laid_out(entry, entry.base or contest.rules.base or "HEAD", folder, place, hidden)
@@ -131,7 +131,8 @@ class _Judge:
         if (known := self.tries.find(key)) is not None:
             return known, True
         change = change_between(base, candidate)
-        self._copy_photos()
+        self._copy_photos(self.setting.photos, self.place / "photos")
+        self._copy_photos(self.setting.selfies, self.place / "selfies")
         with self.tries.alone():
             if (known := self.tries.find(key)) is not None:  # somebody else has judged it meanwhile
                 return known, True
@@ -177,7 +178,9 @@ class _Judge:
             cost=Cost(round(ended.seconds, 3), round(ended.cpu_seconds, 3), ended.peak_memory),
             changed=change.counted,
             notes=tuple(self._notes(candidate)),
-            predictions="" if self.entry.holdout else hashlib.sha256(ended.content).hexdigest(),
+            predictions=""
+            if self.entry.holdout or _personal(ended.content)
+            else hashlib.sha256(ended.content).hexdigest(),
         )
 
     def _notes(self, candidate: Tree) -> Iterator[str]:
@@ -221,7 +224,9 @@ class _Judge:
 
     def _run(self, tree: Tree) -> Ended:
         contest = self.contest
-        candidate = Candidate(tree.folder, self.place / "photos", contest.command, contest.rules, self.hidden)
+        selfies = self.place / "selfies" if judges_people(contest.command) else None
+        photos = self.place / "photos"
+        candidate = Candidate(tree.folder, photos, contest.command, contest.rules, self.hidden, selfies)
         try:
             return run_candidate(candidate, self.entry.protected)
         except NoSandboxError as error:
@@ -231,7 +236,8 @@ class _Judge:
             ) from error
 
     def _base_predictions(self, base: Tree) -> Path:
-        """What the base predicts, in the same sandbox: made once, and checked by its digest whenever it is used."""
+        """What the base predicts, in the same sandbox: made once, and checked by its digest whenever it is used. With
+        embeddings, which are kept nowhere, it is made each time."""
         kept = self.contest.folder / "judged" / f"base-{self._key(base, '')[:16]}.jsonl"
         if not self.entry.holdout and kept.is_file():
             digest, _, content = kept.read_bytes().partition(b"\n")
@@ -240,7 +246,7 @@ class _Judge:
         ended = self._run(base)
         if ended.limit or ended.wrong:
             raise HarnessError(f"the base {base.name} cannot be judged: {ended.limit or ended.wrong}{_said(ended)}")
-        if not self.entry.holdout:
+        if not self.entry.holdout and not _personal(ended.content):
             kept.parent.mkdir(parents=True, exist_ok=True)
             digest = hashlib.sha256(ended.content).hexdigest().encode()
             write_atomically(kept, digest + b"\n" + ended.content)
@@ -251,11 +257,10 @@ class _Judge:
         path.write_bytes(content)
         return path
 
-    def _copy_photos(self) -> None:
-        """The photos of the split and no other file, under names and times that tell nothing."""
-        folder = self.place / "photos"
+    def _copy_photos(self, photos: Mapping[str, str], folder: Path) -> None:
+        """These photos and no other file, under names and times that tell nothing."""
         folder.mkdir(mode=0o755)
-        for sha256, path in self.setting.photos.items():
+        for sha256, path in photos.items():
             target = folder / f"{sha256}{Path(path).suffix.lower()}"
             try:
                 shutil.copyfile(path, target)
@@ -288,14 +293,18 @@ def _own_digest() -> str:
 
 
 def _keep(folder: Path, ended: Ended, change: Change) -> None:
-    """What a candidate wrote and changed, beside the ledger, for people to look at."""
+    """What a candidate wrote and changed, beside the ledger, for people to look at; never an embedding."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in (
-        ("predictions.jsonl", ended.content),
-        ("log.txt", printable(ended.log).encode()),
-        ("change.diff", change.text.encode()),
-    ):
+    kept = {"log.txt": printable(ended.log).encode(), "change.diff": change.text.encode()}
+    if not _personal(ended.content):
+        kept["predictions.jsonl"] = ended.content
+    for name, content in kept.items():
         write_atomically(folder / name, content)
+
+
+def _personal(content: bytes) -> bool:
+    """Whether predictions have embeddings."""
+    return b'"embedding"' in content
 
 
 def _said(ended: Ended) -> str:

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.base.checks import Positive
 
-#: What the words of a command stand for: the folder of the photos, and the file that the predictions go to.
-PHOTOS, OUT = "{photos}", "{out}"
+#: What the words of a command stand for: the folder of the photos, the file that the predictions go to, and the folder
+#: of the selfies. A command that asks for selfies writes embeddings, and is judged by who finds their photos.
+PHOTOS, OUT, SELFIES = "{photos}", "{out}", "{selfies}"
 _MEGABYTE = 1 << 20
 
 
@@ -45,11 +46,26 @@ class JudgeRules(BaseModel):
         return self.output_mb * _MEGABYTE
 
 
-def default_command(base: tuple[str, ...]) -> tuple[str, ...]:
-    """`harness predict`, with the overrides that are about the pipeline. There is no cache that it could see."""
+def default_command(base: tuple[str, ...], *, people: bool = False) -> tuple[str, ...]:
+    """`harness predict`, with the overrides that are about the pipeline. There is no cache that it could see. Where
+    `people` are what it is judged by, it is asked for embeddings."""
     kept = [word for word in base if word.partition("=")[0].split(".")[0] in PIPELINE]
-    return ("python", "-m", "harness", "predict", PHOTOS, OUT, *kept, "cache=off")
+    embeddings = ("--embeddings", "--selfies", SELFIES) if people else ()
+    return ("python", "-m", "harness", "predict", PHOTOS, OUT, *embeddings, *kept, "cache=off")
+
+
+def judges_people(command: tuple[str, ...]) -> bool:
+    """Whether a command is shown selfies."""
+    return any(SELFIES in word for word in command)
+
+
+def is_scoring(override: str) -> bool:
+    """Whether an override says how predictions are scored, and nothing of how they are made."""
+    key = override.partition("=")[0]
+    return key.split(".")[0] not in PIPELINE or key.startswith(_SEARCHING)
 
 
 #: The groups of the config that a candidate's predictions come from.
 PIPELINE = frozenset({"preset", "bib_format", "bib", "face", "link", "identity"})
+#: Of these, how faces are searched and grouped, which scoring does.
+_SEARCHING = ("identity.gallery", "identity.fpir", "identity.clustering.")

@@ -34,6 +34,7 @@ from harness.runs.verdicts import unseen
 from harness.scoring.speed import RUNTIME
 from harness.spec import RunSpec
 from harness.tasks import Off
+from harness.tasks.identity.scores import DECLARED
 from harness.tasks.photos.prediction_files import PredictionsFile
 from harness.tasks.photos.scores import declared
 from harness.types import Split
@@ -99,7 +100,7 @@ def main() -> None:
     about, asked["overrides"] = asked.pop("about"), tuple(asked["overrides"])
     try:
         if about == "setting":
-            found = _setting(asked["overrides"], asked["metric"], asked["holdout"])
+            found = _setting(asked["overrides"], asked["metric"], asked["holdout"], asked["people"])
         else:
             question = Question(**asked)
             found = asdict(_on_holdout(question) if question.holdout else _compared(question))
@@ -108,8 +109,9 @@ def main() -> None:
     print(json.dumps(found), flush=True)
 
 
-def _setting(overrides: Sequence[str], metric: str, holdout: bool) -> dict[str, Any]:
-    """What a candidate is judged on, and where things are that it must not see. Raises where the metric is none."""
+def _setting(overrides: Sequence[str], metric: str, holdout: bool, people: bool = False) -> dict[str, Any]:
+    """What a candidate is judged on, and where things are that it must not see. Raises where the metric is none. With
+    `people`, selfies are shown, and beside the holdout the photos that set its threshold."""
     config = compose(overrides)
     if (split := str(value_at(config, "references.split"))) != Split.ITERATION:
         raise ConfigError(f"base: references.split is {split}; candidates are judged on the iteration split")
@@ -118,12 +120,15 @@ def _setting(overrides: Sequence[str], metric: str, holdout: bool) -> dict[str, 
         raise ConfigError("base: references=off: candidates are judged on photos")
     chosen = replace(references, split=Split.HOLDOUT) if holdout else references
     found: ReferenceSet = chosen.load()
-    known = [name for card in declared(instantiate(config, "scoring")) for name in card.metrics]
+    shown = [*found.photos, *(references.load().photos if people and holdout else ())]
+    cards = (*declared(instantiate(config, "scoring")), *(DECLARED if people else ()))
+    known = [name for card in cards for name in card.metrics]
     if metric not in known or metric.startswith(RUNTIME):
         told = ", ".join(name for name in known if not name.startswith(RUNTIME))
         raise ConfigError(f"objectives: {metric}: candidates cannot be judged by it; there are: {told}")
     return {
-        "photos": {photo.sha256: str(photo.path.absolute()) for photo in found.photos},
+        "photos": {photo.sha256: str(photo.path.absolute()) for photo in shown},
+        "selfies": {selfie.sha256: str(selfie.path.absolute()) for selfie in found.selfies} if people else {},
         "digest": found.digest,
         "root": str(found.root.absolute()),
         "store": str(value_at(config, "tracking").get("root") or ""),

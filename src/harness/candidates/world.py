@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,10 @@ import harness
 from harness.base.conf import conf_dir
 from harness.base.errors import HarnessError
 from harness.candidates.inside import UID
-from harness.candidates.rules import OUT, PHOTOS, JudgeRules
+from harness.candidates.rules import OUT, PHOTOS, SELFIES, JudgeRules
 
 #: Where things are in the sandbox.
-TREE, PHOTO_FOLDER, OUT_FILE = "/candidate", "/photos", "/out/predictions.jsonl"
+TREE, PHOTO_FOLDER, SELFIE_FOLDER, OUT_FILE = "/candidate", "/photos", "/selfies", "/out/predictions.jsonl"
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
 #: What of /etc programs need in order to start: where libraries are, the time zone, fonts. Nothing that tells of users.
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "fonts", "mime.types")
@@ -34,19 +34,25 @@ _HIGH, _DRAWN = 2_000_000_000, 1_000_000
 @dataclass(frozen=True)
 class Candidate:
     """What is run: the folder of its files, the folder of the photos, and the command. `hidden` is what it must not see
-    even where it lies inside of what it needs, such as labels below the interpreter's folder."""
+    even where it lies inside of what it needs, such as labels below the interpreter's folder. `selfies` is a folder,
+    where it is shown any."""
 
     tree: Path
     photos: Path
     command: tuple[str, ...]
     rules: JudgeRules
     hidden: tuple[Path, ...]
+    selfies: Path | None = None
 
     def plan(self, root: Path, protected: bool) -> dict[str, Any]:
         """All that the first process of the sandbox has to know; `root` is an empty folder."""
-        places = (TREE, PHOTO_FOLDER, OUT_FILE) if protected else (str(self.tree), str(self.photos), str(root / "out"))
-        binds, links = _shown(self.tree, self.photos) if protected else ([], [])
-        words = [word.replace(PHOTOS, places[1]).replace(OUT, places[2]) for word in self.command]
+        places = {TREE: self.tree, PHOTO_FOLDER: self.photos, **({SELFIE_FOLDER: self.selfies} if self.selfies else {})}
+        binds, links = _shown(self.tree) if protected else ([], [])
+        binds += [(str(source), target) for target, source in places.items()] if protected else []
+        at = {target: target if protected else str(source) for target, source in places.items()}
+        folder, out = at[TREE], OUT_FILE if protected else str(root / "out")
+        stands_for = {PHOTOS: at[PHOTO_FOLDER], OUT: out, SELFIES: at.get(SELFIE_FOLDER, "")}
+        words = [_replaced(word, stands_for) for word in self.command]
         return {
             "protected": protected,
             "outer": outer_id() if os.geteuid() == 0 else None,
@@ -57,12 +63,18 @@ class Candidate:
             "hidden": covered(self.hidden, [source for source, _ in binds]),
             "room": self.rules.memory // 4,
             "output": self.rules.output,
-            "out": places[2],
-            "folder": places[0],
+            "out": out,
+            "folder": folder,
             "command": words,
-            "environment": _environment(self.tree, places[0], protected),
+            "environment": _environment(self.tree, folder, protected),
             "limits": _limits(self.rules, protected),
         }
+
+
+def _replaced(word: str, stands_for: Mapping[str, str]) -> str:
+    for name, value in stands_for.items():
+        word = word.replace(name, value)
+    return word
 
 
 def _environment(tree: Path, folder: str, protected: bool) -> dict[str, str]:
@@ -97,8 +109,8 @@ def _limits(rules: JudgeRules, protected: bool) -> list[tuple[str, int]]:
     ]
 
 
-def _shown(tree: Path, photos: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """What is bound, as source and target, and the links beside it, as path and text."""
+def _shown(tree: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """What of the system is bound, as source and target, and the links beside it, as path and text."""
     binds, links = [], []
     for name in _SYSTEM:
         if Path(name).is_symlink():
@@ -114,7 +126,7 @@ def _shown(tree: Path, photos: Path) -> tuple[list[tuple[str, str]], list[tuple[
     for link in _links_to(Path(sys.executable)):
         if not _within(str(link), binds):
             links.append((str(link), str(link.readlink())))
-    return [*binds, (str(tree), TREE), (str(photos), PHOTO_FOLDER)], links
+    return binds, links
 
 
 def _own_harness() -> list[str]:

@@ -15,6 +15,7 @@ from harness.base.texts import counted
 from harness.cli.parsing import is_override
 from harness.cli.runs import compose_runs, existing_store
 from harness.cli.sets import compose_staging, open_store
+from harness.cli.terminal import embeddings_words
 
 if TYPE_CHECKING:
     from harness.tasks.photos.prediction_export import Embeddings
@@ -95,10 +96,7 @@ def _export_predictions(arguments: argparse.Namespace, wanted: str, path: str) -
     if embeddings:
         faces = sum(vector is not None for own in embeddings.faces.values() for vector in own)
         selfies = sum(vector is not None for _, vector in embeddings.selfies.values())
-        print(
-            f"It has the embeddings of {counted(faces, 'face')} and {counted(selfies, 'selfie')}: whoever has the file "
-            "can search for these people. Delete it when it is no longer needed."
-        )
+        print(embeddings_words(faces, selfies))
     if failed := len(stored.tasks[PHOTOS].failed):
         has = "has" if failed == 1 else "have"
         print(f"{counted(failed, 'photo')} could not be evaluated in that run and {has} no line.")

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from harness.base.errors import ConfigError
+from harness.base.texts import counted
 
 
 def add_overrides(parser: argparse.ArgumentParser, example: str) -> None:
@@ -34,6 +35,14 @@ def add_json(parser: argparse._ActionsContainer) -> None:
 def show_json(value: Any) -> None:
     """Print a value for programs."""
     print(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+
+
+def embeddings_words(faces: int, selfies: int) -> str:
+    """What whoever asked for embeddings has to know of the file."""
+    return (
+        f"It has the embeddings of {counted(faces, 'face')} and {counted(selfies, 'selfie')}: whoever has the file "
+        "can search for these people. Delete it when it is no longer needed."
+    )
 
 
 def confirm(force: bool, question: str, refusal: str, switch: str = "-f") -> None:

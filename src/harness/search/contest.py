@@ -11,12 +11,13 @@ from typing import Any
 from harness.base.errors import ConfigError
 from harness.candidates.judge import Contest, Entry, judge_candidate
 from harness.candidates.page import write_page
-from harness.candidates.rules import PIPELINE, default_command
+from harness.candidates.rules import default_command, is_scoring
 from harness.candidates.tries import Try
 from harness.scoring import Interval
 from harness.scoring.speed import RUNTIME
 from harness.search.experiment import Experiment, read_experiment, study_folder
 from harness.search.searchable import check_words
+from harness.tasks.identity.scores import DECLARED
 
 
 def judge_try(path: Path, entry: Entry, folder: Path) -> tuple[Try, bool]:
@@ -40,15 +41,21 @@ def contest_of(path: Path) -> Contest:
     return Contest(
         study=experiment.study,
         folder=study_folder(path, experiment),
-        overrides=tuple(word for word in experiment.base if word.partition("=")[0].split(".")[0] not in PIPELINE),
+        overrides=tuple(filter(is_scoring, experiment.base)),
         metric=experiment.metric,
         sign=experiment.sign,
         seed=experiment.seed,
         rules=experiment.judge,
-        command=experiment.judge.command or default_command(experiment.base),
+        command=experiment.judge.command or default_command(experiment.base, people=_asks_for_people(experiment)),
         definition=hashlib.sha256(definition.encode()).hexdigest(),
         broken=lambda values, intervals: broken(experiment, values, intervals),
     )
+
+
+def _asks_for_people(experiment: Experiment) -> bool:
+    """Whether an objective or a constraint is of the scorecards of identity."""
+    people = {metric for card in DECLARED for metric in card.metrics}
+    return not people.isdisjoint((*experiment.objectives, *experiment.constraints))
 
 
 def broken(

@@ -162,6 +162,7 @@ def test_embeddings_leave_the_cache_where_a_person_exports_them_and_score_as_the
         "It has the embeddings of 3 faces and 0 selfies: whoever has the file can search for these people." in told.out
     )
     assert (tmp_path / "with.jsonl").stat().st_mode & 0o777 == 0o600
+    predicts_the_same(harness, tiny_set, tmp_path)
     assert harness("score", "with.jsonl", *where, "report.make=off").code == 0
     given = harness_api.load_run("latest")
     compared = [
@@ -180,6 +181,27 @@ def test_embeddings_leave_the_cache_where_a_person_exports_them_and_score_as_the
     changed = harness("export", "--format", "predictions", own.id, "other.jsonl", "--embeddings")
     assert (changed.code, "have changed since, so that its embeddings cannot be made" in changed.err) == (1, True)
     assert not (tmp_path / "other.jsonl").exists()
+
+
+def predicts_the_same(harness: Harness, tiny_set: Path, tmp_path: Path) -> None:
+    """`predict` writes the embeddings that the run had, and those of selfies, only where a person asks for them."""
+    photos, words = tiny_set / "photos", ("preset=fast", *(word for word in QUICK if not word.startswith("report")))
+    told = harness("predict", str(photos), "made.jsonl", "--embeddings", "--selfies", str(photos), *words)
+    assert told.code == 0, told.err
+    assert "It has the embeddings of 3 faces and 3 selfies" in told.out
+    assert (tmp_path / "made.jsonl").stat().st_mode & 0o777 == 0o600
+    made = [json.loads(line) for line in (tmp_path / "made.jsonl").read_text().splitlines()]
+    exported = {line["sha256"]: line for line in map(json.loads, (tmp_path / "with.jsonl").read_text().splitlines())}
+    faces = {line["sha256"]: line["faces"] for line in made if "sha256" in line}
+    assert faces == {sha256: line["faces"] for sha256, line in exported.items()}
+    assert {line["selfie"]: line["embedding"] for line in made if "selfie" in line} == {
+        sha256: own[0]["embedding"] for sha256, own in faces.items()
+    }
+    assert harness("predict", str(photos), "none.jsonl", *words).code == 0
+    assert b"embedding" not in (tmp_path / "none.jsonl").read_bytes()
+    for wrong, why in ((("--selfies", "."), "add --embeddings"), (("--embeddings", "identity=off"), "identity=off")):
+        refused = harness("predict", str(photos), "no.jsonl", *wrong, *words)
+        assert (refused.code, why in refused.err) == (2, True), refused.err
 
 
 @pytest.mark.slow

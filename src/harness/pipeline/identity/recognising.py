@@ -61,6 +61,8 @@ class Recogniser(ABC):
     #: Of the searches by people who are in no photo, the share that may return somebody.
     fpir: Share
     clustering: Clustering
+    #: Whether a vector is the mean of that of the face and that of its mirror image, for twice the time.
+    mirrored: bool = False
 
     @property
     @abstractmethod
@@ -103,7 +105,14 @@ class Recogniser(ABC):
         return found
 
     def _see(self, image: Image, face: FaceBox) -> NDArray[np.float32]:
-        found = np.asarray(self.describe(align(image, face, self.side)), dtype=np.float32).reshape(-1)
+        upright = align(image, face, self.side)
+        found = self._unit(self.describe(upright))
+        if self.mirrored:
+            found = self._unit(found + self._unit(self.describe(np.ascontiguousarray(upright[:, ::-1]))))
+        return found
+
+    def _unit(self, described: NDArray[np.float32]) -> NDArray[np.float32]:
+        found = np.asarray(described, dtype=np.float32).reshape(-1)
         length = float(np.linalg.norm(found))
         if not np.isfinite(length) or length == 0:
             raise PhotoError(f"{type(self).__name__}: the vector of a face has length {length}; expected one above 0")

@@ -35,7 +35,12 @@ def export_predictions(run: BenchmarkRun, path: Path, embeddings: Embeddings | N
             lines.append(line_of(item.id, item.name, item.photo.prediction, run.absent, run.traced, vectors))
     if embeddings:
         lines += [selfie_line_of(sha256, *seen) for sha256, seen in embeddings.selfies.items()]
+    write_lines(path, lines, personal=embeddings is not None)
+
+
+def write_lines(path: Path, lines: Sequence[bytes], *, personal: bool) -> None:
+    """Write a file of predictions; one with embeddings, which are personal, for its owner alone."""
     try:
-        write_atomically(path, b"".join(lines), 0o600 if embeddings else 0o666)
+        write_atomically(path, b"".join(lines), 0o600 if personal else 0o666)
     except OSError as error:
         raise PredictionsError(f"{path}: cannot be written: {error.strerror}") from error
