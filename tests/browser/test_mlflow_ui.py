@@ -77,7 +77,7 @@ def test_a_first_visit_at_1024_pixels_shows_the_verdict_what_moved_and_the_title
     expect(page).to_have_url(re.compile(r"^http://127\.0\.0\.1:\d+/#/experiments/"))
     expect(page.get_by_text("CANNOT TELL", exact=True).first).to_be_visible()
     for column in ("verdict", "verdict.moved"):  # what moved stands there in words, with its gain
-        box = page.get_by_role("columnheader", name=column, exact=True).bounding_box() or {"x": 1e9, "width": 0}
+        box = page.get_by_role("columnheader", name=column, exact=True).first.bounding_box() or {"x": 1e9, "width": 0}
         assert box["x"] + box["width"] <= 1024, column
     assistant = page.get_by_text("MLflow Assistant")
     expect(assistant).to_have_count(0)

@@ -146,7 +146,7 @@ def test_layers_side_by_side_and_the_next_photo_by_keys(server: LabelServer, sco
     page.keyboard.press("j")
     ready(page)
     expect(page.locator("#wrong button", has_text="FALSE bib 77")).to_contain_text("new")
-    expect(page.locator("#stage-run").get_by_text("FALSE 77, new")).to_be_attached()
+    expect(page.locator("#stage-run").get_by_text("INVENTED 77")).to_be_attached()
     page.keyboard.press("k")
     ready(page)
     page.keyboard.press("k")

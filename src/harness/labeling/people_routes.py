@@ -16,6 +16,7 @@ from harness.exploring.person import Person, PersonPhoto, Show, person_of, place
 from harness.exploring.selection import BesideRun
 from harness.labeling.context import Hash, PageNumber, Shared
 from harness.labeling.opening import being_read, opened_run
+from harness.labeling.photo_run_routes import visible_mark
 from harness.labeling.refusals import Refusal
 from harness.labeling.rendering import render
 from harness.references.decoding import upright
@@ -91,7 +92,10 @@ def person(
         runner=found.by_name[name],
         person=who,
         grouped=[(kind, list(group)) for kind, group in groupby(shown, key=lambda photo: photo.kind)],
-        places=places(opened, shown, who) if who else {},
+        places={
+            photo: [(what, visible_mark(box, opened.photos.sizes.get(photo))) for what, box in boxes]
+            for photo, boxes in (places(opened, shown, who) if who else {}).items()
+        },
         selfies=[
             selfie.sha256 for selfie in opened.photos.selfies if selfie.identity == name and selfie.path.is_file()
         ],

@@ -19,6 +19,9 @@ import { overlap } from "./geometry.js";
 const WRONG = ["missed", "false", "misread"];
 /** @type {Record<string, string>} */
 const WORDS = { missed: "MISSED", false: "FALSE", misread: "MISREAD", ignored: "not scored", found: "found", right: "right", unknown: "not labelled" };
+/** What is new is called as in the line about the photo, in a word that is short enough to stand in the picture.
+ * @type {Record<string, string>} */
+const NEWLY = { missed: "LOST", false: "INVENTED" };
 const MARGIN = 0.02;
 /** So much of what is invented lies over what the other run invented where it is the same. */
 const SAME = 0.5;
@@ -148,9 +151,9 @@ export function captionOf(finding, beside, selected) {
   if (finding.id === selected || layer === "dropped") return finding.title + other;
   if (state === "right" || (layer === "predictions" && state === "unknown")) return "";
   if (state === "found" || state === "ignored") return name;
-  const fresh = finding.isNew ? ", new" : "";
-  if (state === "misread") return layer === "labels" ? `is ${name}, ${reason}${fresh}` : "";
-  return `${state.toUpperCase()} ${name || finding.kind}${fresh}${other}`;
+  if (state === "misread") return layer === "labels" ? `is ${name}, ${reason}` : "";
+  const told = finding.isNew ? NEWLY[state] : state.toUpperCase();
+  return `${told} ${name || finding.kind}${other}`;
 }
 
 /** How it is drawn, as classes. @param {Finding} finding @param {boolean} beside */
