@@ -3,7 +3,7 @@
 The photos are tiny and real, each with three bibs and three faces, of 1,000 runners; the stages answer from the pixels
 in microseconds. Overhead is the processor time of the whole command, `harness` with its report, less that of finding
 and linking. It is told as a share of 1 ms a photo, and memory as a share of 600 MB; beside them stands the same run on
-a fourth of the photos, so that whatever grows faster than the photos is seen.
+a fourth of the photos, so that whatever grows faster than the photos is seen. What each phase takes is printed.
 
     scripts/bench large
 """
@@ -182,7 +182,7 @@ def make_conf(folder: Path) -> None:
 
 
 def measure() -> list[dict[str, Any]]:
-    """Two runs of each size: one whose answers have to be found, and one that finds them in the cache."""
+    """One run of each size, whose answers all have to be found."""
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -201,10 +201,14 @@ def measure() -> list[dict[str, Any]]:
 def run(folder: Path, photos: int, identity: str = "off") -> dict[str, Any]:
     """One run in a process of its own: overhead, memory and bytes in the store."""
     home = Path(__file__).parents[1]
-    environment = os.environ | {"HARNESS_CACHE": str(folder / "cache"), "PYTHONPATH": str(home)}
+    cache = folder / "cache" / str(photos)  # of its own: the photos of a smaller set are among those of a larger one
+    environment = os.environ | {"HARNESS_CACHE": str(cache), "PYTHONPATH": str(home)}
     command = [sys.executable, "-m", "bench.large", "child", str(folder), str(photos), identity]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment, cwd=folder)
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(f"  {photos:,} photos, seconds of the processor and most memory of each phase:")
+    for name, (seconds, megabytes) in told["phases"].items():
+        print(f"    {name:<28} {seconds:7.2f} s {megabytes:6.0f} MB", flush=True)
     return told
 
 
@@ -228,6 +232,7 @@ class Phases:
 def _child(folder: Path, photos: int, identity: str) -> dict[str, Any]:
     from harness import evaluate
     from harness.__main__ import run as harness
+    from harness.base.garbage import own_process
     from harness.tasks.photos import predicting
 
     phases, find = Phases(), predicting.predict
@@ -246,6 +251,7 @@ def _child(folder: Path, photos: int, identity: str) -> dict[str, Any]:
     overrides = [f"--config-dir={folder / 'conf'}", "preset=plain", "face=stub", "bib=stub", "references=staging"]
     overrides += [f"references.root={folder / str(photos)}", "references.groups=photo", "cache.audit=0"]
     overrides += [f"identity={identity}"]
+    own_process()  # as the command line says of itself
     with patch.object(predicting, "predict", predict), patch.object(evaluate, "saying", lambda _: step):
         code = harness(overrides)
     phases.begin("ended")

@@ -32,7 +32,7 @@ def soak_large(folder: Path, photos: int, seed: int) -> list[str]:  # noqa: ARG0
         make_set(folder / str(size), size)
     fewer, many = (run(folder, size) for size in sizes)
     grown = (many["megabytes"] - fewer["megabytes"]) * 1024 / (sizes[1] - sizes[0])
-    kept, cached = (_kilobytes(folder / name) / sum(sizes) for name in ("mlruns", "cache/stages"))
+    kept, cached = (_kilobytes(folder / name) / sum(sizes) for name in ("mlruns", "cache"))
     print(
         f"{photos:,} photos: {many['total']:.0f} s of the processor, of which the pipeline {many['pipeline']:.0f} s; "
         f"{many['megabytes']:.0f} MB ({fewer['megabytes']:.0f} MB for a fifth, {grown:.1f} kB a further photo); "

@@ -8,7 +8,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from harness.base import packed as packing
 from harness.base.errors import ReferenceSetError
 from harness.references import lines
 from harness.references.files import (
@@ -34,8 +33,6 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven photos are many here."""
     monkeypatch.setattr(lines, "FEWEST", 5)
     monkeypatch.setattr(lines, "_TOGETHER", 3)
-    monkeypatch.setattr(packing, "MOST_LOOSE", 2)
-    monkeypatch.setattr(packing, "BLOCK", 3)
 
 
 @pytest.fixture
@@ -69,11 +66,7 @@ def test_the_content_is_that_of_the_whole_file(root: Path, kind: type[PhotoFile]
 def test_the_set_and_its_digest_are_the_same(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     by_lines = load_set(root, "a", "full")
     monkeypatch.setattr(lines, "FEWEST", 100)
-    monkeypatch.setattr(packing, "MOST_LOOSE", 100)
     whole = load_set(root, "a", "full")
-    assert isinstance(whole.photos, tuple)
-    assert not isinstance(by_lines.photos, tuple)
-    assert by_lines.photos == whole.photos
     assert by_lines == whole
     assert by_lines.digest == whole.digest == digest(by_lines.photos)
 

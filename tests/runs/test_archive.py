@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.base import packed as packing
 from harness.base.errors import HarnessError
 from harness.runs import archive
 from harness.runs.archive import BenchmarkRun, RunMetadata, TaskData, TaskRun, combined_digest, read_run, write_run
@@ -135,26 +134,6 @@ def test_a_run_with_very_many_items_keeps_them_in_columns_and_is_read_as_it_was(
     kept = json.loads((tmp_path / "run.json").read_bytes())
     assert all(not task["items"] for task in kept["tasks"].values())
     assert read_run(tmp_path / "run.json") == run
-
-
-def test_items_that_are_packed_are_written_and_read_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = benchmark_run([(1, 0, 0), (0, 1, 0), (1, 1, 1), (2, 0, 0), (0, 0, 0)])
-    monkeypatch.setattr(packing, "BLOCK", 2)
-    monkeypatch.setattr(packing, "MOST_LOOSE", 3)
-    (name,) = run.tasks
-    many = replace(run, tasks={name: replace(run.tasks[name], items=packing.packed(run.tasks[name].items))})
-    assert isinstance(many.photos, packing.Packed)
-    assert many.to_dict() == run.to_dict()
-    assert BenchmarkRun.from_dict(run.to_dict()) == run
-    for most_inline in (0, 1000):
-        with monkeypatch.context() as patch:
-            patch.setattr(archive, "MOST_INLINE", most_inline)
-            write_run(tmp_path, many)
-        assert list(read_run(tmp_path / "run.json").photos) == list(run.photos)
-    assert many.tasks[name].rates().items == run.tasks[name].rates().items
-    assert many.predictions() == run.predictions()
 
 
 @pytest.mark.parametrize("most_inline", [0, 1000], ids=["in columns", "inline"])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from harness.base.errors import ReferenceSetError
-from harness.base.packed import packed
 from harness.references.constraints import NO_CONSTRAINTS, Constraints, Face, FaceGroups
 from harness.references.contents import NO_BIBS, NO_FACES, Contents, read_contents
 from harness.references.files import BoxOrigin, Selfies
@@ -85,15 +83,14 @@ class ReferenceSet:
     `known` are all photos of the set, those of other splits included; `groups` is None where each photo is its own;
     `root` is the folder that the set is in. `identities_labeled` says that faces without a name were looked at and are
     seen once. Faces of a group in `must_link` are one person, those of a group in `cannot_link` are all different ones;
-    each is a photo's hash and a box's id. `selfies` are all that the set has, whichever photos are selected. Very many
-    photos are kept packed.
+    each is a photo's hash and a box's id. `selfies` are all that the set has, whichever photos are selected.
     """
 
     name: str
     split: str
-    photos: Sequence[ReferencePhoto]
+    photos: tuple[ReferencePhoto, ...]
     digest: str
-    known: Sequence[KnownPhoto] = ()
+    known: tuple[KnownPhoto, ...] = ()
     groups: GroupSummary | None = None
     root: Path = Path()
     identities_labeled: bool = False
@@ -132,14 +129,17 @@ def load_set(root: Path, name: str, split: str, grouping: Grouping = "photo") ->
 def select(contents: Contents, root: Path, name: str, split: str, groups: Groups) -> ReferenceSet:
     """The photos of `split` with their labels, in the order of their names; `root` is where the photos lie. `groups`
     are those of all photos of the set."""
-    # One that is missing is found out when it is read, and fails that photo alone.
-    found = partial(_found, contents, stored_photos(root), root / FOLDER, groups)
-    index = contents.index.photos
-    known = packed(KnownPhoto(photo, tuple(record.names), record.split) for photo, record in index.items())
+    stored, index = stored_photos(root), contents.index.photos
+    known = tuple(KnownPhoto(photo, tuple(record.names), record.split) for photo, record in index.items())
     chosen = sorted((photo.names[0], photo.sha256) for photo in known if split in (Split.FULL, photo.split))
     if not chosen:
         raise ReferenceSetError(f"references.split: no photo of {root} is in the split {split!r}")
-    inside = {sha256 for _, sha256 in chosen}
+    # One that is missing is found out when it is read, and fails that photo alone.
+    photos = tuple(
+        _reference_photo(contents, sha256, stored.get(sha256, root / FOLDER / sha256), groups.of[sha256])
+        for _, sha256 in chosen
+    )
+    inside = {photo.sha256 for photo in photos}
     summary = GroupSummary.of(groups, inside, {photo.sha256: photo.split for photo in known})
     labeled = bool(contents.identities.identities_labeled)
     constraints = contents.constraints(root).within(inside)
@@ -147,8 +147,8 @@ def select(contents: Contents, root: Path, name: str, split: str, groups: Groups
     return ReferenceSet(
         name=name,
         split=split,
-        photos=packed(found(sha256) for _, sha256 in chosen),
-        digest=_digest(map(found, sorted(inside)), labeled, constraints, selfies),
+        photos=photos,
+        digest=digest(photos, labeled, constraints, selfies),
         known=known,
         groups=summary,
         root=root,
@@ -170,10 +170,6 @@ def _selfies(contents: Contents, root: Path) -> tuple[Selfie, ...]:
         Selfie(sha256, stored.get(sha256, root / SELFIES / sha256), identity)
         for sha256, identity in sorted(contents.selfies.photos.items())
     )
-
-
-def _found(contents: Contents, stored: Mapping[str, Path], folder: Path, groups: Groups, sha256: str) -> ReferencePhoto:
-    return _reference_photo(contents, sha256, stored.get(sha256, folder / sha256), groups.of[sha256])
 
 
 def labels_of(contents: Contents, sha256: str) -> PhotoLabels:
@@ -226,16 +222,9 @@ def digest(
     older version does not say is left out, so that such a set keeps its digest, too. Ids of boxes are names, and count
     by the face that they name.
     """
-    return _digest(sorted(photos, key=lambda photo: photo.sha256), identities_labeled, constraints, selfies)
-
-
-def _digest(
-    photos: Iterable[ReferencePhoto], identities_labeled: bool, constraints: Constraints, selfies: Iterable[Selfie]
-) -> str:
-    """The digest of photos that come in the order of their hashes."""
     total, places = hashlib.sha256(), dict[Face, int]()
     named = {face for groups in vars(constraints).values() for group in groups for face in group}
-    for photo in photos:
+    for photo in sorted(photos, key=lambda photo: photo.sha256):
         faces = ((photo.sha256, id or "") for id in photo.face_ids)
         places |= {face: place for place, face in enumerate(faces) if face in named}
         record = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.base.checks import first_error
 from harness.base.errors import HarnessError
 from harness.base.texts import plural
-from harness.runs.items import MOST_INLINE, FailedItem, Item, Items, file_of, read_items, write_items
+from harness.runs.items import MOST_INLINE, FailedItem, Item, file_of, read_items, write_items
 from harness.scoring import (
     Counted,
     Interval,
@@ -100,7 +100,7 @@ class TaskRun:
 
     data: TaskData
     noun: str
-    items: Items = ()
+    items: tuple[Item, ...] = ()
     failed: tuple[FailedItem, ...] = ()
     cards: Mapping[str, Counted] = field(default_factory=dict)
     intervals: Mapping[str, Interval] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class BenchmarkRun:
         return " ".join(task.headline for task in self.tasks.values() if task.headline)
 
     @property
-    def photos(self) -> Sequence[Item]:
+    def photos(self) -> tuple[Item, ...]:
         """The photos that were evaluated."""
         return self.tasks[PHOTOS].items if PHOTOS in self.tasks else ()
 
@@ -261,8 +261,7 @@ class BenchmarkRun:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; each scorecard with its rates, for whoever reads the file."""
-        whole = replace(self, tasks={name: replace(task, items=tuple(task.items)) for name, task in self.tasks.items()})
-        data: dict[str, Any] = _adapter().dump_python(whole, warnings=False)
+        data: dict[str, Any] = _adapter().dump_python(self, warnings=False)
         for name, task in self.tasks.items():
             for card, counted in task.cards.items():
                 rates = {

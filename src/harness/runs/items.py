@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import GetPydanticSchema, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from harness.base.errors import HarnessError
-from harness.base.packed import blocks, packed
 from harness.base.texts import counted
 from harness.scoring import MissedNumber
 from harness.scoring.cards import Count
@@ -56,10 +54,6 @@ class Item:
     counts: Counts = field(default_factory=dict)
     group: str = ""
     photo: PhotoDetail | None = None
-
-
-#: The items of a task; very many are packed. In a file they are a list.
-Items = Annotated[Sequence[Item], GetPydanticSchema(lambda _, handler: handler.generate_schema(tuple[Item, ...]))]
 
 
 def found_words(predictions: Iterable[PhotoPrediction]) -> str:
@@ -111,19 +105,13 @@ def write_items(path: Path, items: Sequence[Item]) -> None:
 
     kinds = {**_own_kinds(), **_count_kinds(items)}
     with pq.ParquetWriter(path, pa.schema(kinds), compression="zstd") as writer:
-        for some in _together(items):
+        for first in range(0, len(items), TOGETHER):
+            some = items[first : first + TOGETHER]
             columns = {**_own(some), **_counts(some, kinds)}
             writer.write_table(pa.table({name: pa.array(columns[name], kind) for name, kind in kinds.items()}))
 
 
-def _together(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """The items, some at a time."""
-    rest = iter(items)
-    while some := list(islice(rest, TOGETHER)):
-        yield some
-
-
-def read_items(path: Path, counts: bool = True) -> Sequence[Item]:
+def read_items(path: Path, counts: bool = True) -> tuple[Item, ...]:
     """Read what `write_items` wrote, or only what has no `counts`. Raises a HarnessError that names the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -132,7 +120,7 @@ def read_items(path: Path, counts: bool = True) -> Sequence[Item]:
         columns = None if counts else [*_WHO, *_PHOTO]
         with pq.ParquetFile(path) as file:
             batches = file.iter_batches(TOGETHER, columns=columns)
-            return packed(item for batch in batches for item in _items(batch.to_pydict()))
+            return tuple(item for batch in batches for item in _items(batch.to_pydict()))
     except (OSError, pa.ArrowException, KeyError, ValidationError) as error:
         raise HarnessError(f"{path}: not the items of a run: {str(error).splitlines()[0]}") from error
 
@@ -150,17 +138,11 @@ def _count_kinds(items: Sequence[Item]) -> dict[str, Any]:
     import pyarrow as pa
 
     fractional: dict[str, bool] = {}
-    known: set[int] = set()
-    for some in blocks(items):
-        known.clear()  # items of a block share their counts, and are there all at once
-        for item in some:
-            if id(item.counts) in known:
-                continue
-            known.add(id(item.counts))
-            for card, counts in item.counts.items():
-                for name, count in counts.items():
-                    key = f"{card}.{name}"
-                    fractional[key] = fractional.get(key, False) or isinstance(count, float)
+    for shared in {id(item.counts): item.counts for item in items}.values():  # many items have the same
+        for card, counts in shared.items():
+            for name, count in counts.items():
+                key = f"{card}.{name}"
+                fractional[key] = fractional.get(key, False) or isinstance(count, float)
     return {name: pa.float64() if floats else pa.int64() for name, floats in fractional.items()}
 
 

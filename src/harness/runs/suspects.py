@@ -96,12 +96,7 @@ def suspects_among(
             if _is_suspect(sighting, saw_photo):
                 runs = len(sighting.runs)
                 found.append(Suspect(sighting.sha256, kind, sighting.box, runs, len(saw_photo), sighting.ignored))
-    return in_order(found)
-
-
-def in_order(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
-    """Suspects, those with most witnesses first."""
-    return tuple(sorted(suspects, key=lambda item: (-item.runs, -(item.box.score or 0), item.sha256, item.box.xywh)))
+    return tuple(sorted(found, key=lambda item: (-item.runs, -(item.box.score or 0), item.sha256, item.box.xywh)))
 
 
 def witnesses_of(runs: Iterable[Predictions]) -> list[Predictions]:

@@ -248,14 +248,6 @@ class ItemCounts:
     items: int
     unknown: tuple[str, ...] = ()
 
-    @classmethod
-    def joined(cls, parts: Sequence[ItemCounts]) -> ItemCounts:
-        """The counts of all items from those of some at a time."""
-        if len(parts) == 1:
-            return parts[0]
-        columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
-        return cls(parts[0].declared, columns, sum(part.items for part in parts), parts[0].unknown)
-
     def without(self, counts: Iterable[str]) -> ItemCounts:
         """The same where the predictions say nothing about these counts."""
         unknown = tuple(name for name in self.columns if name in set(counts))

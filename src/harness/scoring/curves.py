@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from harness.scoring.bibs import detect_bibs, judge_readings
-from harness.scoring.boxes import Bools, Floats, Ints
+from harness.scoring.boxes import Bools
 from harness.scoring.calibration import CalibrationScorecard, calibration
 from harness.scoring.detection import Detection
 from harness.scoring.faces import detect_faces
@@ -74,42 +74,10 @@ class Behaviour:
         return {name: {step: v for step, v in steps.items() if v is not None} for name, steps in rates.items()}
 
 
-@dataclass(frozen=True)
-class BehaviourPart:
-    """What the behaviour of some photos adds to that of all: found, false and missed at each step, and the score of
-    each box that is right or wrong, beside which of the two it is."""
-
-    counts: Ints
-    scores: Floats
-    right: Bools
-
-
-def behaviour_of(parts: Sequence[BehaviourPart]) -> Behaviour:
-    """The behaviour of all photos from that of some at a time."""
-    counts = np.sum([part.counts for part in parts], axis=0)
-    curve = tuple(CurvePoint(step, *row) for step, row in zip(STEPS, counts.tolist(), strict=True))
-    scores, right = (np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "right"))
-    return Behaviour(curve, calibration(scores, right))
-
-
 def bib_behaviour(
     labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
 ) -> Behaviour:
     """How bibs depend on their scores."""
-    return behaviour_of([bib_part(labels, predictions, iou_threshold)])
-
-
-def face_behaviour(
-    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
-) -> Behaviour:
-    """How faces depend on their scores."""
-    return behaviour_of([face_part(labels, predictions, iou_threshold)])
-
-
-def bib_part(
-    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float
-) -> BehaviourPart:
-    """What the bibs of some photos add."""
 
     def detect(labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction]) -> Detection:
         return detect_bibs(labels, predictions, iou_threshold)
@@ -125,13 +93,13 @@ def bib_part(
         lambda photo: [box.score for box in photo.bibs],
         lambda photo, least: replace(photo, bibs=_kept(photo.bibs, least)),
     )
-    return _part(curve, scores, right, detection)
+    return Behaviour(curve, _reliability(scores, right, detection))
 
 
-def face_part(
-    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float
-) -> BehaviourPart:
-    """What the faces of some photos add."""
+def face_behaviour(
+    labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float = 0.5
+) -> Behaviour:
+    """How faces depend on their scores."""
 
     def detect(labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction]) -> Detection:
         return detect_faces(labels, predictions, iou_threshold)
@@ -145,7 +113,7 @@ def face_part(
         lambda photo: [box.score for box in photo.faces],
         lambda photo, least: replace(photo, faces=_kept(photo.faces, least)),
     )
-    return _part(curve, scores, detection.matches.matched, detection)
+    return Behaviour(curve, _reliability(scores, detection.matches.matched, detection))
 
 
 def _pairs(
@@ -168,9 +136,9 @@ def _curve(
     detect: Detect,
     scores: Callable[[PhotoPrediction], Sequence[float | None]],
     keep: Callable[[PhotoPrediction, float], PhotoPrediction],
-) -> Ints:
-    """The counts of the curve, point by point. Only photos that lose a box are matched anew."""
-    points: list[list[int]] = []
+) -> tuple[CurvePoint, ...]:
+    """The curve, point by point. Counts add up over photos, and only photos that lose a box are matched anew."""
+    points: list[CurvePoint] = []
     losing = _losing([scores(photo) for photo in predictions])
     counts = {name: np.zeros(len(labels), dtype=np.int64) for name in _COUNTED}
     for place, step in enumerate(STEPS):
@@ -179,8 +147,8 @@ def _curve(
         for name, column in detect([labels[row] for row in rows], left).columns().items() if rows else ():
             if name in counts:
                 counts[name][rows] = column
-        points.append([int(counts[name].sum()) for name in _COUNTED])
-    return np.array(points)
+        points.append(CurvePoint(step, *(int(counts[name].sum()) for name in _COUNTED)))
+    return tuple(points)
 
 
 def _losing(photos: Sequence[Sequence[float | None]]) -> dict[int, list[int]]:
@@ -192,8 +160,8 @@ def _losing(photos: Sequence[Sequence[float | None]]) -> dict[int, list[int]]:
     return losing
 
 
-def _part(curve: Ints, scores: Sequence[float | None], right: Bools, detection: Detection) -> BehaviourPart:
+def _reliability(scores: Sequence[float | None], right: Bools, detection: Detection) -> CalibrationScorecard:
     judged = detection.matches.matched | detection.false_predictions
     known = judged & np.array([score is not None for score in scores], dtype=bool)
     values = np.array([0.0 if score is None else score for score in scores])
-    return BehaviourPart(curve, np.clip(values[known], 0, 1), right[known])
+    return calibration(np.clip(values[known], 0, 1), right[known])

@@ -6,7 +6,7 @@ so slices do not add up to the whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,9 @@ def slice_bibs(
     groups: Sequence[str] | None = None,
 ) -> tuple[Slice, ...]:
     """Bib recall for every tag that a target has, in the order of the tags' names; `groups` has each photo's group."""
-    return slices_of("bib", [tagged_bibs(labels, predictions, iou_threshold)], groups)
+    detection = bib_rules.detect_bibs(labels, predictions, iou_threshold)
+    tags = [_tags(photo.bibs or (), photo.bib_tags) for photo in labels]
+    return _slices("bib", detection, tags, groups)
 
 
 def slice_faces(
@@ -58,34 +60,18 @@ def slice_faces(
     groups: Sequence[str] | None = None,
 ) -> tuple[Slice, ...]:
     """Face recall for every tag that a target has, in the order of the tags' names; `groups` has each photo's group."""
-    return slices_of("face", [tagged_faces(labels, predictions, iou_threshold)], groups)
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """For each tag how many targets of each photo were found, and how many there are."""
-
-    photos: int
-    counts: Mapping[str, Floats]
-
-
-def tagged_bibs(labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float) -> Tagged:
-    """The bibs of some photos by tag."""
-    detection = bib_rules.detect_bibs(labels, predictions, iou_threshold)
-    return _tagged(detection, [_tags(photo.bibs or (), photo.bib_tags) for photo in labels])
-
-
-def tagged_faces(labels: Sequence[PhotoLabels], predictions: Sequence[PhotoPrediction], iou_threshold: float) -> Tagged:
-    """The faces of some photos by tag."""
     detection = face_rules.detect_faces(labels, predictions, iou_threshold)
-    return _tagged(detection, [_tags(photo.faces or (), photo.face_tags) for photo in labels])
+    tags = [_tags(photo.faces or (), photo.face_tags) for photo in labels]
+    return _slices("face", detection, tags, groups)
 
 
 def _tags(boxes: Sequence[Box], of_photo: Sequence[str]) -> list[set[str]]:
     return [{*getattr(box, "tags", ()), *of_photo} for box in boxes]
 
 
-def _tagged(detection: Detection, tags: Sequence[Sequence[set[str]]]) -> Tagged:
+def _slices(
+    scorecard: str, detection: Detection, tags: Sequence[Sequence[set[str]]], groups: Sequence[str] | None
+) -> tuple[Slice, ...]:
     """`tags` has those of each box of each photo."""
     flat = [(photo, of_box) for photo, boxes in enumerate(tags) for of_box in boxes]
     counts: dict[str, Floats] = {}
@@ -94,17 +80,6 @@ def _tagged(detection: Detection, tags: Sequence[Sequence[set[str]]]) -> Tagged:
         for tag in of_box if is_target else ():
             count = counts.setdefault(tag, np.zeros((2, len(tags))))
             count[:, photo] += (found, 1)
-    return Tagged(len(tags), counts)
-
-
-def slices_of(scorecard: str, parts: Sequence[Tagged], groups: Sequence[str] | None = None) -> tuple[Slice, ...]:
-    """The slices of all photos from some of them at a time."""
-    tags = dict.fromkeys(tag for part in parts for tag in part.counts)
-    none = [np.zeros((2, part.photos)) for part in parts] if tags else []
-    counts = {
-        tag: np.concatenate([part.counts.get(tag, zero) for part, zero in zip(parts, none, strict=True)], axis=1)
-        for tag in tags
-    }
     spread = rate_intervals({tag: (above, below) for tag, (above, below) in counts.items()}, groups)
     return tuple(
         Slice(scorecard, tag, int(above.sum()), int(below.sum()), spread[tag])

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from harness.base import packed as packing
 from harness.scoring.cards import Counted
 from harness.scoring.detection import Thresholds
 from harness.tasks.photos.scores import SCORECARDS, declared, score
@@ -104,23 +103,3 @@ def test_runs_that_predict_the_same_have_the_same_predictions_whatever_they_drop
     one, other = (evaluation_of([replace(RIGHT, dropped=dropped)]).result() for dropped in ((), (SEEN,)))
     assert one.predictions == other.predictions
     assert one.predictions != evaluation_of([NOTHING]).result().predictions
-
-
-def test_very_many_photos_are_scored_some_at_a_time_and_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    tagged = replace(LABELS, bibs=(replace(BIB, tags=("dark",)),), face_tags=("crowd",))
-    seen = replace(RIGHT, faces=(*RIGHT.faces, STRANGER))
-    found = [RIGHT, NOTHING, seen, replace(NOTHING, dropped=(SEEN,)), RIGHT, seen, NOTHING, RIGHT]
-    labels = [LABELS, LABELS, tagged, LABELS, PhotoLabels(), LABELS, tagged, PhotoLabels(bibs=())]
-    photos = evaluation_of(found, labels).photos
-    whole = score(photos, AT, traced=True)
-    monkeypatch.setattr(packing, "BLOCK", 3)
-    monkeypatch.setattr(packing, "MOST_LOOSE", 2)
-    many = packing.packed(photos)
-    assert isinstance(many, packing.Packed)
-    parted = score(many, AT, traced=True)
-    assert parted.counted() == whole.counted()
-    assert parted.intervals() == whole.intervals()
-    assert [parted.cards[name].by_item() for name in whole.cards] == [card.by_item() for card in whole.cards.values()]
-    for name in ("slices", "behaviours", "sureness", "groups", "costs", "missed"):
-        assert getattr(parted, name) == getattr(whole, name), name
-    assert {item.tag for item in whole.slices} == {"dark", "crowd"}

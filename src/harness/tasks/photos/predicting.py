@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.base.errors import PhotoError, WeightsError
-from harness.base.packed import packed
 from harness.base.progress import track_stream
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import StageCache
@@ -114,7 +113,7 @@ def predict(
             else:
                 yield result
 
-    evaluated = packed(evaluate())
+    evaluated = tuple(evaluate())
     if cache:
         cache.prune()
     return evaluated, tuple(failed)

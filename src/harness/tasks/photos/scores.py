@@ -12,7 +12,6 @@ from functools import cached_property, lru_cache
 
 from harness.base.errors import ConfigError
 from harness.base.objects import import_named
-from harness.base.packed import blocks
 from harness.references.sets import ReferencePhoto
 from harness.scoring import (
     Behaviour,
@@ -23,9 +22,13 @@ from harness.scoring import (
     MissedNumber,
     MissScorecard,
     Slice,
+    bib_behaviour,
+    face_behaviour,
     intervals,
     missed_numbers,
     number_status,
+    slice_bibs,
+    slice_faces,
     tally_bib_errors,
     tally_bibs,
     tally_face_errors,
@@ -34,9 +37,7 @@ from harness.scoring import (
     tally_misses,
     tally_numbers,
 )
-from harness.scoring.curves import BehaviourPart, behaviour_of, bib_part, face_part
 from harness.scoring.detection import Thresholds
-from harness.scoring.slices import Tagged, slices_of, tagged_bibs, tagged_faces
 from harness.scoring.speed import SPEED
 from harness.scoring.uncertainty import Jackknifed
 from harness.tasks.photos.costs import Costs
@@ -201,18 +202,8 @@ def score_cards(
 ) -> dict[str, ItemCounts]:
     """Every scorecard item by item, by its name, or those of these `names`. `traced` says that the reader of bibs tells
     what it dropped."""
-    labels, found = _sides(photos)
+    labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
     asked = scorecards(thresholds) if names is None else _scorecards_named(thresholds, names)
-    return _filled(asked, labels, found, thresholds, traced)
-
-
-def _sides(photos: Sequence[EvaluatedPhoto]) -> tuple[Labels, Predictions]:
-    return [photo.labels for photo in photos], [photo.prediction for photo in photos]
-
-
-def _filled(
-    asked: Iterable[ScorePhotos], labels: Labels, found: Predictions, thresholds: Thresholds, traced: bool
-) -> dict[str, ItemCounts]:
     cards = {card.declared.name: card for card in (score(labels, found, thresholds) for score in asked)}
     if traced and MissScorecard.DECLARED.name in cards:
         cards[MissScorecard.DECLARED.name] = tally_misses(labels, found, traced).items()
@@ -248,57 +239,28 @@ def score(
 ) -> Scores:
     """All that is scored on photos, whose labels are those that are `judged`; what is `absent` is n/a."""
     costs = Costs()
-    parts = [_score_some(some, thresholds, traced, costs) for some in blocks(photos)]
-    cards = {name: ItemCounts.joined([part.cards[name] for part in parts]) for name in parts[0].cards}
-    if isinstance(thresholds, PhotoScoring) and thresholds.own_scorecards:  # one from outside is asked once, about all
-        cards |= _filled(thresholds.own_scorecards, *_sides(photos), thresholds, traced)
-    groups = tuple(group for part in parts for group in part.groups)
+    costs.add(photos)
+    labels, found = [photo.labels for photo in photos], [photo.prediction for photo in photos]
+    groups = tuple(photo.photo.group for photo in photos)
+    missed = {photo.sha256: missed_numbers(photo.labels, photo.prediction, traced) for photo in photos}
     values, sureness = precisions(photos)
     return Scores(
-        cards=_without(cards, absent),
+        cards=_without(score_cards(photos, thresholds, traced), absent),
         slices=(
-            *slices_of("bib", [part.bibs for part in parts], groups),
-            *slices_of("face", [part.faces for part in parts], groups),
+            *slice_bibs(labels, found, thresholds.bib_iou, groups),
+            *slice_faces(labels, found, thresholds.face_iou, groups),
         ),
         behaviours={
-            "bib": behaviour_of([part.bib_scores for part in parts]),
-            "face": behaviour_of([part.face_scores for part in parts]),
+            "bib": bib_behaviour(labels, found, thresholds.bib_iou),
+            "face": face_behaviour(labels, found, thresholds.face_iou),
         },
         figures=values | costs.speed,
         sureness=sureness,
         absent=absent,
         groups=groups,
         costs=costs,
-        missed={sha256: missed for part in parts for sha256, missed in part.missed.items()},
-        traced=traced,
-    )
-
-
-@dataclass(frozen=True)
-class _Part:
-    """What some photos add to the scores of all."""
-
-    cards: Mapping[str, ItemCounts]
-    bibs: Tagged
-    faces: Tagged
-    bib_scores: BehaviourPart
-    face_scores: BehaviourPart
-    groups: tuple[str, ...]
-    missed: Mapping[str, tuple[MissedNumber, ...]]
-
-
-def _score_some(photos: Sequence[EvaluatedPhoto], at: Thresholds, traced: bool, costs: Costs) -> _Part:
-    costs.add(photos)
-    labels, found = _sides(photos)
-    missed = {photo.sha256: missed_numbers(photo.labels, photo.prediction, traced) for photo in photos}
-    return _Part(
-        cards=_filled(SCORECARDS, labels, found, at, traced),
-        bibs=tagged_bibs(labels, found, at.bib_iou),
-        faces=tagged_faces(labels, found, at.face_iou),
-        bib_scores=bib_part(labels, found, at.bib_iou),
-        face_scores=face_part(labels, found, at.face_iou),
-        groups=tuple(photo.photo.group for photo in photos),
         missed={sha256: numbers for sha256, numbers in missed.items() if numbers},
+        traced=traced,
     )
 
 

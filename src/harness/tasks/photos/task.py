@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.base.code import UNKEYED
-from harness.base.packed import blocks, packed
 from harness.pipeline import Pipeline
 from harness.pipeline.cache import CacheConfig, StageCache
 from harness.pipeline.identity.recognising import Recogniser
@@ -20,10 +19,9 @@ from harness.runs.archive import PHOTOS, TaskData, TaskRun
 from harness.runs.items import FailedItem, Item, PhotoDetail, item_rows
 from harness.runs.looks import Holdout
 from harness.runs.plan import REPAIRED, WORKERS_TAG, Show, Showing, Shown, TaskResult
-from harness.runs.suspects import Suspect, in_order, predictions_of, suspects_among, witnesses_of
+from harness.runs.suspects import predictions_of, suspects_among, witnesses_of
 from harness.runs.tags import MEASURED_TAG
 from harness.scoring import Declaration
-from harness.scoring.detection import Thresholds
 from harness.scoring.numbers import expected_numbers, read_numbers
 from harness.scoring.speed import pipeline_seconds
 from harness.tasks.photos import evidence
@@ -32,7 +30,7 @@ from harness.tasks.photos.predicting import EvaluatedPhoto, Executor, FailedPhot
 from harness.tasks.photos.scores import PhotoScoring, Scores, card_keys, declared, score
 from harness.tasks.photos.section import photo_table, show_photos
 from harness.tasks.photos.timing import timing_pass
-from harness.types import PhotoPrediction, Split
+from harness.types import Split
 
 #: The photos that were evaluated, and those that failed.
 Predicted = tuple[Sequence[EvaluatedPhoto], Sequence[FailedPhoto]]
@@ -120,10 +118,10 @@ class ReferencePhotosTask:
             (folder / "failed_photos.txt").write_text(reasons)
 
         def show(showing: Showing) -> Shown:
-            others = predictions_of(showing.recent)
-            # Where nobody else is asked, some photos at a time tell as much as all of them.
-            some = [photos] if others else blocks(photos)
-            suspects = in_order(each for part in some for each in _suspects(part, others, self.scoring))
+            labels = {item.sha256: item.labels for item in photos}
+            own = {item.sha256: item.prediction for item in photos}
+            witnesses = witnesses_of([own, *predictions_of(showing.recent)])
+            suspects = suspects_among(labels, witnesses, self.scoring)
             return show_photos(showing, photos, scores, self.scoring, suspects, read_photo, notes, self.opened_cache)
 
         result = photos_result(self.data(), photos, failed, scores, show, self.stage_keys())
@@ -204,13 +202,6 @@ class PhotosTask(ReferencePhotosTask):
         return replace(result, timing=timing_pass(self.pipeline, photos), audit=check)
 
 
-def _suspects(
-    photos: Sequence[EvaluatedPhoto], others: Sequence[Mapping[str, PhotoPrediction]], thresholds: Thresholds
-) -> tuple[Suspect, ...]:
-    labels, own = {item.sha256: item.labels for item in photos}, {item.sha256: item.prediction for item in photos}
-    return suspects_among(labels, witnesses_of([own, *others]), thresholds)
-
-
 def photos_result(
     data: TaskData,
     photos: Sequence[EvaluatedPhoto],
@@ -228,7 +219,7 @@ def photos_result(
             predictions.update(repr((photo.sha256, replace(photo.prediction, dropped=()))).encode())
             yield Item(photo.sha256, photo.name, own, photo.photo.group, _detail(photo, scores, clock))
 
-    kept = packed(items())
+    kept = tuple(items())
     if scores.absent:
         predictions.update(repr(sorted(scores.absent)).encode())
     return TaskResult(
