@@ -87,3 +87,19 @@ def test_a_number_far_larger_than_those_of_all_faces_may_hang_on_somebody_near()
     far = [face(0.5, h=0.02)]
     assert TORSO.somebody(far, number_at(0.2, 0.6, h=0.1))
     assert not TORSO.somebody(far, number_at(0.2, 0.6, h=0.07))
+
+
+@pytest.mark.parametrize(
+    ("box", "missed"),
+    [
+        (number_at(0.9, 0.5, h=0.07), True),  # somebody nearer than two spectators
+        (number_at(0.9, 0.21, h=0.003), True),  # somebody farther away
+        (number_at(0.9, 0.1, h=0.07), False),  # a banner above their heads
+        (number_at(0.9, 0.5, h=0.005), False),  # small print
+        (number_at(0.9, 0.21, h=0.07), False),  # as high up as their faces
+    ],
+)
+def test_where_no_number_is_found_on_anybody_it_may_hang_on_somebody_nearer_or_farther(box: Box, missed: bool) -> None:
+    spectators = [face(0.1, h=0.03), face(0.2, h=0.02)]
+    assert not TORSO.somebody(spectators, box)
+    assert TORSO.somebody(spectators, box, missed=True) == missed

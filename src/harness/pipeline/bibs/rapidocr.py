@@ -174,12 +174,14 @@ class RapidOcr:
         looks = [(asked, 0.0) for height in self.last_torsos for asked in self.closer_looks(look.size, near, height)]
         largest = max(1.0, _LARGEST_WHOLE * max(look.size) / max(self.long_side, 1))
         for share in self.last_looks if self.long_side else ():
-            looks.append(((WHOLE, max(32, round(self.long_side * min(share, largest)))), _BORDER))
+            asked = (WHOLE, max(32, round(self.long_side * min(share, largest))))
+            looks.append((asked, _BORDER if share <= 1 else 0.0))
         for asked, border in looks:
             if not found.nothing():
                 break
-            self._look_at(*asked, look, found, closer=not border, border=border)
-            look.step("bib.last_looks" if border else "bib.last_torsos", int(not found.nothing()))
+            found.missed = asked[0] == WHOLE
+            self._look_at(*asked, look, found, closer=not found.missed, border=border)
+            look.step("bib.last_looks" if found.missed else "bib.last_torsos", int(not found.nothing()))
 
     def _as_far_as_seen(self, look: Look, number: Reading) -> Reading:
         """A number with a `?` at the side where something before the bib hides the rest of it."""

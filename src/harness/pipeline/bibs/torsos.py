@@ -45,12 +45,22 @@ class Torso:
         strain, number = min(fitting, default=(math.inf, 0))
         return number if strain <= 1 else None
 
-    def somebody(self, faces: Sequence[FaceBox], box: Box) -> bool:
+    def somebody(self, faces: Sequence[FaceBox], box: Box, missed: bool = False) -> bool:
         """Whether a number may hang on somebody whose face was not found: people stand on the same ground, so that it
         is as high and as far down as one on somebody beside them whose face was found. What is larger than most banners
-        may hang on somebody near. With no face at all, every number may."""
+        may hang on somebody near. With no face at all, every number may.
+
+        `missed`: where nobody who was found has a number, it may also hang on somebody who is nearer or farther than
+        all of them. Heads are about level in a photo, however far away they are; and the lower a bib hangs below that
+        level, the nearer is its wearer, and the higher its number.
+        """
         beside = any(self._height_fits(face, box) and abs(self._drop(face, box)) <= 1 for face in faces)
-        return not faces or box.h >= _LARGE or beside
+        return not faces or box.h >= _LARGE or beside or (missed and any(self._as_low(face, box) for face in faces))
+
+    def _as_low(self, face: FaceBox, box: Box) -> bool:
+        """Whether a number is as far below the level of a face as it would be on somebody of any size."""
+        below = box.y + box.h / 2 - face.y - face.h / 2
+        return self.min_drop / self.max_height * box.h <= below <= self.max_drop / max(self.min_height, 1e-9) * box.h
 
     def close_up(self, faces: Sequence[FaceBox], box: Box) -> bool:
         """Whether a photo shows one bib and hardly more than that, by the height of a text and for want of a face."""
