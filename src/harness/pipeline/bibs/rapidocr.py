@@ -3,7 +3,7 @@
 Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of it,
 and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high;
 with `closer` unsure, only below faces that no look so far found a sure number for. With `near_faces`, the first look
-is at the rectangle around all torsos. Pieces of text are read from the photo's own pixels, however small the picture
+is at the strip of it where torsos are. Pieces of text are read from the photo's own pixels, however small the picture
 was that they were found in, once for each of the `margins` that they are cut out with; the readings of one place vote.
 Where that tells no number, `last_torsos` are looks at the torsos below the highest faces, and `last_looks` at the whole
 photo, scaled to these shares of `long_side`.

@@ -83,13 +83,13 @@ class Torso:
         return (drop - middle) / reach
 
     def scene(self, faces: Sequence[FaceBox], aspect: float) -> Box | None:
-        """The part of the picture around all torsos; none where nobody has one."""
+        """The strip of the picture in which all torsos are, also of somebody beside them whose face was not found; none
+        where nobody has one."""
         regions = [region for face in faces if (region := self.region(face, aspect)).has_coords]
         if not regions:
             return None
-        left, top = min(region.x for region in regions), min(region.y for region in regions)
-        right, bottom = max(region.x + region.w for region in regions), max(region.y + region.h for region in regions)
-        return Box(x=left, y=top, w=right - left, h=bottom - top)
+        top, bottom = min(region.y for region in regions), max(region.y + region.h for region in regions)
+        return Box(x=0.0, y=top, w=1.0, h=bottom - top)
 
     def region(self, face: FaceBox, aspect: float, room: float = 1.0) -> Box:
         """The part of the picture that the torso takes up, with `room` at both sides for a number at its edge."""
