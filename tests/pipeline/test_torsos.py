@@ -45,7 +45,7 @@ def test_a_torso_region_stays_in_the_picture() -> None:
     assert region.has_coords
 
 
-def test_a_scene_is_the_part_around_all_torsos() -> None:
+def test_a_scene_is_the_strip_with_all_torsos() -> None:
     left, right = face(0.3, 0.2), face(0.6, 0.3, h=0.05)
     scene = TORSO.scene([left, right], aspect=1.0)
     assert scene is not None
@@ -54,7 +54,8 @@ def test_a_scene_is_the_part_around_all_torsos() -> None:
         assert scene.y <= one.y
         assert scene.x + scene.w >= one.x + one.w
         assert scene.y + scene.h >= one.y + one.h
-    assert scene.w < 1
+    assert (scene.x, scene.w) == (0, 1), "somebody beside them may have a face that was not found"
+    assert scene.h < 1
 
 
 def test_there_is_no_scene_without_a_torso() -> None:
@@ -87,3 +88,19 @@ def test_a_number_far_larger_than_those_of_all_faces_may_hang_on_somebody_near()
     far = [face(0.5, h=0.02)]
     assert TORSO.somebody(far, number_at(0.2, 0.6, h=0.1))
     assert not TORSO.somebody(far, number_at(0.2, 0.6, h=0.07))
+
+
+@pytest.mark.parametrize(
+    ("box", "missed"),
+    [
+        (number_at(0.9, 0.5, h=0.07), True),  # somebody nearer than two spectators
+        (number_at(0.9, 0.21, h=0.003), True),  # somebody farther away
+        (number_at(0.9, 0.1, h=0.07), False),  # a banner above their heads
+        (number_at(0.9, 0.5, h=0.005), False),  # small print
+        (number_at(0.9, 0.21, h=0.07), False),  # as high up as their faces
+    ],
+)
+def test_where_no_number_is_found_on_anybody_it_may_hang_on_somebody_nearer_or_farther(box: Box, missed: bool) -> None:
+    spectators = [face(0.1, h=0.03), face(0.2, h=0.02)]
+    assert not TORSO.somebody(spectators, box)
+    assert TORSO.somebody(spectators, box, missed=True) == missed

@@ -53,6 +53,8 @@ class Found:
     guided: float
     faces: Sequence[FaceBox]
     sightings: list[Sighting] = field(default_factory=list)
+    #: Whether nobody who was found has a number, so that somebody was missed.
+    missed: bool = False
     _unread: list[DroppedText] = field(default_factory=list)
     #: Texts that reach the edge of a look, and on whose torso.
     _at_edge: list[tuple[int, Box]] = field(default_factory=list)
@@ -74,7 +76,7 @@ class Found:
         """Whether a text may hang on somebody, by its place and its height."""
         if self.guided == 0 or self.torso.wearer(self.faces, box, aspect) is not None:
             return True
-        return self.guided < 1 and self.torso.somebody(self.faces, box)
+        return self.guided < 1 and self.torso.somebody(self.faces, box, self.missed)
 
     def add(self, sighting: Sighting, line: Box, aspect: float) -> None:
         """A piece of text that was read: as numbers where the readings are some, and whose they would be."""

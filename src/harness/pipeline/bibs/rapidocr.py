@@ -3,7 +3,7 @@
 Text is looked for in the photo scaled to `long_side` (0: not at all), in `tiles` by `tiles` overlapping parts of it,
 and in the torso below each face, once for each of `torso_faces`, scaled so that the face would be so many pixels high;
 with `closer` unsure, only below faces that no look so far found a sure number for. With `near_faces`, the first look
-is at the rectangle around all torsos. Pieces of text are read from the photo's own pixels, however small the picture
+is at the strip of it where torsos are. Pieces of text are read from the photo's own pixels, however small the picture
 was that they were found in, once for each of the `margins` that they are cut out with; the readings of one place vote.
 Where that tells no number, `last_torsos` are looks at the torsos below the highest faces, and `last_looks` at the whole
 photo, scaled to these shares of `long_side`.
@@ -174,12 +174,14 @@ class RapidOcr:
         looks = [(asked, 0.0) for height in self.last_torsos for asked in self.closer_looks(look.size, near, height)]
         largest = max(1.0, _LARGEST_WHOLE * max(look.size) / max(self.long_side, 1))
         for share in self.last_looks if self.long_side else ():
-            looks.append(((WHOLE, max(32, round(self.long_side * min(share, largest)))), _BORDER))
+            asked = (WHOLE, max(32, round(self.long_side * min(share, largest))))
+            looks.append((asked, _BORDER if share <= 1 else 0.0))
         for asked, border in looks:
             if not found.nothing():
                 break
-            self._look_at(*asked, look, found, closer=not border, border=border)
-            look.step("bib.last_looks" if border else "bib.last_torsos", int(not found.nothing()))
+            found.missed = asked[0] == WHOLE
+            self._look_at(*asked, look, found, closer=not found.missed, border=border)
+            look.step("bib.last_looks" if found.missed else "bib.last_torsos", int(not found.nothing()))
 
     def _as_far_as_seen(self, look: Look, number: Reading) -> Reading:
         """A number with a `?` at the side where something before the bib hides the rest of it."""

@@ -45,12 +45,22 @@ class Torso:
         strain, number = min(fitting, default=(math.inf, 0))
         return number if strain <= 1 else None
 
-    def somebody(self, faces: Sequence[FaceBox], box: Box) -> bool:
+    def somebody(self, faces: Sequence[FaceBox], box: Box, missed: bool = False) -> bool:
         """Whether a number may hang on somebody whose face was not found: people stand on the same ground, so that it
         is as high and as far down as one on somebody beside them whose face was found. What is larger than most banners
-        may hang on somebody near. With no face at all, every number may."""
+        may hang on somebody near. With no face at all, every number may.
+
+        `missed`: where nobody who was found has a number, it may also hang on somebody who is nearer or farther than
+        all of them. Heads are about level in a photo, however far away they are; and the lower a bib hangs below that
+        level, the nearer is its wearer, and the higher its number.
+        """
         beside = any(self._height_fits(face, box) and abs(self._drop(face, box)) <= 1 for face in faces)
-        return not faces or box.h >= _LARGE or beside
+        return not faces or box.h >= _LARGE or beside or (missed and any(self._as_low(face, box) for face in faces))
+
+    def _as_low(self, face: FaceBox, box: Box) -> bool:
+        """Whether a number is as far below the level of a face as it would be on somebody of any size."""
+        below = box.y + box.h / 2 - face.y - face.h / 2
+        return self.min_drop / self.max_height * box.h <= below <= self.max_drop / max(self.min_height, 1e-9) * box.h
 
     def close_up(self, faces: Sequence[FaceBox], box: Box) -> bool:
         """Whether a photo shows one bib and hardly more than that, by the height of a text and for want of a face."""
@@ -73,13 +83,13 @@ class Torso:
         return (drop - middle) / reach
 
     def scene(self, faces: Sequence[FaceBox], aspect: float) -> Box | None:
-        """The part of the picture around all torsos; none where nobody has one."""
+        """The strip of the picture in which all torsos are, also of somebody beside them whose face was not found; none
+        where nobody has one."""
         regions = [region for face in faces if (region := self.region(face, aspect)).has_coords]
         if not regions:
             return None
-        left, top = min(region.x for region in regions), min(region.y for region in regions)
-        right, bottom = max(region.x + region.w for region in regions), max(region.y + region.h for region in regions)
-        return Box(x=left, y=top, w=right - left, h=bottom - top)
+        top, bottom = min(region.y for region in regions), max(region.y + region.h for region in regions)
+        return Box(x=0.0, y=top, w=1.0, h=bottom - top)
 
     def region(self, face: FaceBox, aspect: float, room: float = 1.0) -> Box:
         """The part of the picture that the torso takes up, with `room` at both sides for a number at its edge."""
