@@ -125,6 +125,8 @@ def _session(path: Path, side: int) -> tuple[Any, str]:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # it warns of every weight that it does not need
+    # Threads that wait by spinning take the core from the one that computes, where cores are few.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         session = onnxruntime.InferenceSession(_without_stale_inputs(path), options, ["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no common base that can be imported without it
