@@ -79,7 +79,7 @@ def test_a_first_visit_at_1024_pixels_shows_the_verdict_what_moved_and_the_title
     for column in ("verdict", "verdict.moved"):  # what moved stands there in words, with its gain
         box = page.get_by_role("columnheader", name=column, exact=True).first.bounding_box() or {"x": 1e9, "width": 0}
         assert box["x"] + box["width"] <= 1024, column
-    assistant = page.get_by_text("MLflow Assistant")
+    assistant = page.get_by_text("Ask questions about your experiments")  # its button has its name, too
     expect(assistant).to_have_count(0)
 
     visit(page, start.replace("&viewState", "&compareRunsMode=CHART&viewState"))
@@ -94,7 +94,7 @@ def test_a_first_visit_at_1024_pixels_shows_the_verdict_what_moved_and_the_title
 
     plain = browser.new_page()
     plain.goto(start.replace(OPENING, ""), wait_until="domcontentloaded")
-    expect(plain.get_by_text("MLflow Assistant")).to_be_visible()
+    expect(plain.get_by_text("Ask questions about your experiments")).to_be_visible()
     expect(plain.get_by_text("BASELINE", exact=True)).to_be_visible()
     plain.close()
 

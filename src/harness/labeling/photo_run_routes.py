@@ -157,7 +157,7 @@ def _photo_config(context: Context, opened: OpenedRun, row: Row) -> dict[str, An
             "source": f"/runs/{opened.entry.run_id}/pictures/{row.sha256}/" if size else None,
         },
         "layers": photo_layers(opened, row.sha256),
-        "names": {"run": opened.entry.name, "base": opened.base.name if opened.base else ""},
+        "names": {"run": opened.entry.name_beside(opened.base), "base": opened.base.name if opened.base else ""},
         "editors": PAGES if editable else None,
         "notes": notes_on(opened.notes, row.sha256),
         "address": f"/api/runs/{opened.entry.run_id}/photos/{row.sha256}/notes",

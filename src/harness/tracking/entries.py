@@ -57,6 +57,14 @@ class RunEntry:
     metric_verdicts: Mapping[str, str] = field(default_factory=dict)
     mistakes: tuple[str, ...] = ()
 
+    def name_beside(self, base: RunEntry | None) -> str:
+        """Its name without the overrides that `base` has in its own: what is looked for is what differs."""
+        if base is None or base.run_id == self.run_id:
+            return self.name
+        shared = {word for word in base.name.split() if "=" in word}
+        own = [word for word in self.name.split() if word not in shared]
+        return self.name if len(own) == len(self.name.split()) else " ".join([*own[:1], "…", *own[1:]])
+
     @property
     def sealed(self) -> bool:
         """Whether it is on a holdout, and its scores are kept where the gate alone reads them."""
