@@ -276,7 +276,7 @@ def _student(freedom: float, level: float) -> float:
     steps from the normal quantile, which is the smaller one, never go too far."""
     height = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
     angle, step = math.atan(NormalDist().inv_cdf(level) / math.sqrt(freedom)), 1.0
-    while step > 1e-14 * angle:
+    while step > 1e-9 * angle:  # the next one would be smaller than rounding
         density = height * np.cos(angle * _SIMPSON_AT) ** (freedom - 1)
         step = (level - 0.5 - angle * float(density @ _SIMPSON)) / float(density[-1])
         angle += step
