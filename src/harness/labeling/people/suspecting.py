@@ -40,10 +40,11 @@ class SuspectQueue:
         self._source, self._people, self._findings = source, people, findings
         self._chores = Chores()
         self._found: _Found | None = None
+        self._took = 0.0
 
     def current(self) -> tuple[list[Suspect], bool]:
         """What has no answer yet, as it was found last, and whether that is up to date."""
-        deadline = time.monotonic() + workbench.MOMENT
+        deadline = time.monotonic() + workbench.worth_waiting(workbench.MOMENT, self._took)
         made, compared = self._people.made(workbench.MOMENT)
         while not (fresh := self._is_fresh(made)):
             if (chore := self._chores.get(_CHORE)) and chore.problem and not chore.running:
@@ -72,10 +73,12 @@ class SuspectQueue:
         return self._found is not None and self._found.is_of(self._files(), made, self._people.settled())
 
     def _find(self) -> str:
+        started = time.monotonic()
         files, settled = self._files(), self._people.settled()
         made, _ = self._people.made(0.0)
         found = suspects_of(self._findings(), made.alike, self._people.index(), settled)
         self._found = _Found(files, made, settled, found)
+        self._took = time.monotonic() - started
         return "labels were cross-checked"
 
 
