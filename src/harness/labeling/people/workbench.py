@@ -42,7 +42,7 @@ _CHORE = "people"
 
 def worth_waiting(moment: float, took: float) -> float:
     """How long to wait for what took so long the last time: not at all where it will not be there in that moment."""
-    return moment if took < 2 * moment else 0.0
+    return moment if took < moment else 0.0
 
 
 @dataclass(frozen=True)
