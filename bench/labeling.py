@@ -1,9 +1,9 @@
 """How quick are the labelling pages on 20,000 photos, three bibs, three faces and as many suggestions each?
 
-Processor time against a limit, the slowest of several goes. The app is driven in process, so that the server's side
+Time on the wall against a limit, the slowest of several goes. The app is driven in process, so that the server's side
 counts, and the client's little with it. Every other go follows a save of one photo, as in a day of labelling, so that
-the summary of all photos has to be renewed. *Saving* is time on the wall, since it waits for the disk; *start* is
-reading and checking all files once, before the server listens.
+the summary of all photos has to be renewed, and faces are regrouped aside while the next pages are asked for. *Start*
+is reading and checking all files once, before the server listens; in processor time.
 
     scripts/bench labeling
 """
@@ -42,7 +42,7 @@ from harness.runs.gate import Gate
 from harness.scoring.detection import Thresholds
 from harness.tracking.store import LocalStore
 
-PAGE_LIMIT, START_LIMIT, GROUPS_LIMIT = 0.3, 10.0, 240.0
+PAGE_LIMIT, START_LIMIT, GROUPS_LIMIT, REGROUP_LIMIT = 0.3, 10.0, 240.0, 20.0
 GOES = 7
 PAGES = (
     "/",
@@ -123,9 +123,13 @@ def measure() -> list[dict[str, Any]]:
         grouped = wait_for_groups(context.people)
         gc.freeze()  # as the server does
         client = TestClient(app, base_url="http://127.0.0.1:8600")
+        client.get("/")  # names were just taken from 40,000 faces: the summary of all photos is made anew
         seconds = {page: max(_waits(client, page, hashes)) for page in PAGES}
         saving = min(_save(client, photo) for photo in hashes[:GOES])
         saying = _say(client)
+        wait_for_groups(context.people)
+        _save(client, hashes[0])
+        regrouped = wait_for_groups(context.people)
     slowest = max(seconds, key=lambda page: seconds[page])
     of_people = max((page for page in PAGES if "/people" in page), key=lambda page: seconds[page])
     name = slowest.replace("{photo}", "PHOTO")
@@ -135,6 +139,7 @@ def measure() -> list[dict[str, Any]]:
         *(row(f"{what}, {3 * PHOTOS:,} faces", took, limit, PAGE_LIMIT, 1.0) for what, took in saying.items()),
         row(f"save one photo through the API, {PHOTOS:,} photos", saving, limit, PAGE_LIMIT, 1.0),
         row(f"group {3 * PHOTOS:,} faces aside, once", grouped, f"limit of {GROUPS_LIMIT:g} s", GROUPS_LIMIT, 1.0),
+        row("... and after a bib was saved", regrouped, f"limit of {REGROUP_LIMIT:g} s", REGROUP_LIMIT, 1.0),
         row(f"slowest page of /people/, {3 * PHOTOS:,} faces: {of_people}", seconds[of_people], limit, PAGE_LIMIT, 1.0),
         row(f"start on {PHOTOS:,} photos", started, f"limit of {START_LIMIT:g} s", START_LIMIT, 1.0),
     ]
@@ -147,9 +152,9 @@ def _waits(client: TestClient, page: str, hashes: list[str]) -> list[float]:
         photo = hashes[int(hashlib.sha256(f"{page}{go}".encode()).hexdigest(), 16) % len(hashes)]
         if go % 2:
             _save(client, photo)
-        start = time.process_time()
+        start = time.perf_counter()
         answer = client.get(page.replace("{photo}", photo))
-        waits.append(time.process_time() - start)
+        waits.append(time.perf_counter() - start)
         assert answer.status_code == 200
     return waits
 
@@ -172,6 +177,7 @@ def _say(client: TestClient) -> dict[str, float]:
         send("take it back", "undo", {"undo": done["undo"]})
         while not (found := client.get("/api/people/suspects").json())["suspects"]:
             assert not found["fresh"], "this set has suspects"
+            time.sleep(0.2)
         send("answer a suspect", "suspects", {"check": found["suspects"][0]["check"], "answer": "both"})
     return {what: min(each) for what, each in took.items()}
 

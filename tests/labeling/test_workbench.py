@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +12,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from harness.labeling.people import workbench
-from harness.labeling.people.clusters import Clusters
+from harness.labeling.people.clusters import NO_CLUSTERS, Clusters, cluster_faces
 from harness.labeling.people.crops import Crops
 from harness.labeling.people.faces import Face, FaceIndex, FaceIndexes
 from harness.labeling.people.grouping import make_groups
 from harness.labeling.people.known import KnownPeople
 from harness.labeling.searching import PhotoSearch
 from harness.labeling.source import StagingSource
+from harness.pipeline.identity.clustering import Clustering
+from harness.pipeline.identity.constraints import Constraints
+from harness.pipeline.identity.hints import Hints
 from harness.pipeline.identity.strangers import stranger_similarity
 from harness.references.files import BibGroundTruth, FaceGroundTruth, FaceIdentities
 from harness.references.labels import save_identity, view
@@ -363,6 +368,48 @@ def test_the_threshold_lets_few_strangers_through_and_most_friends(people: int) 
     same = np.repeat(np.arange(people), 4)[:, None] == np.repeat(np.arange(people), 4)
     assert (np.where(same, -1, similar).max(axis=1) >= threshold).mean() < 0.05
     assert (similar[same] >= threshold).mean() > 0.95
+
+
+@pytest.mark.parametrize("reached_by", [0.5, 5.0], ids=["many parts", "one part"])
+@pytest.mark.parametrize("seed", [1, 3])
+def test_clusters_that_are_kept_are_those_that_would_be_made(seed: int, reached_by: float) -> None:
+    """Numbers, faces, must-links and cannot-links change; what was clustered before is used each time, and the result
+    is that of all faces at once."""
+    rng = np.random.default_rng(seed)
+    count, people = 120, 20
+    vectors = rng.normal(size=(people, 16))[rng.integers(people, size=count)] + 0.7 * rng.normal(size=(count, 16))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    places = [(at / 1000, 0.1, 0.1, 0.1) for at in range(count)]
+    faces = [Face(f"{at // 3}:{at}", str(at // 3), places[at], None, True, str(at % 40)) for at in range(count)]
+    known = {face.where: None if at % 17 == 3 else vectors[at] for at, face in enumerate(faces)}
+    clustering = Clustering(neighbours=64, number_weight=0.2, time_weight=0.0, seconds_apart=600)
+    must, cannot, before = list[tuple[str, str]](), list[tuple[str, str]](), NO_CLUSTERS
+    for step in range(8):
+        index = FaceIndex(
+            {photo: tuple(own) for photo, own in groupby(faces, lambda face: face.photo)}, {}, must, cannot
+        )
+        before = cluster_faces(index, known, clustering, reached_by, before)
+        row = {face.name: at for at, face in enumerate(faces)}
+        table = np.array([np.zeros(16) if (each := known[face.where]) is None else each for face in faces], np.float32)
+        links = [
+            np.array([[row[one], row[two]] for one, two in said]).reshape(-1, 2).astype(int) for said in (must, cannot)
+        ]
+        photos = np.array([int(face.photo) for face in faces])
+        hints = Hints([face.number for face in faces], np.full(len(faces), np.nan))
+        whole = clustering.cluster(table, before.threshold, Constraints(photos, links[0], links[1]), hints)
+        kept = [before.cluster[face.where] for face in faces]
+        assert len({*zip(kept, whole.tolist(), strict=True)}) == len({*kept}) == len({*whole.tolist()})
+        together = [(a, b) for b in range(len(faces)) for a in range(b) if kept[a] == kept[b]]
+        one, two = (faces[at].name for at in together[rng.integers(len(together))])
+        if step % 4 == 0:
+            faces = [replace(face, number=str(rng.integers(20))) if rng.random() < 0.5 else face for face in faces]
+        elif step % 4 == 1:
+            cannot = [(one, two)]
+        elif step % 4 == 2:
+            must, cannot = [(one, next(face.name for face in reversed(faces) if face.photo != one.split(":")[0]))], []
+        else:
+            must = []
+            faces = [face for face in faces if face.name != one]
 
 
 def test_a_number_on_several_bibs_of_a_group_lowers_its_doubt() -> None:

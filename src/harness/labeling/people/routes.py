@@ -166,10 +166,10 @@ def near(context: Shared, sha256: Hash) -> Response:
 @router.get("/suspects")
 def suspects(context: Shared) -> Response:
     """Labels that are hard to believe together and have no answer yet."""
-    found, fresh = context.people_suspects.current()
+    found, total, fresh = context.people_suspects.current(SUSPECTS_SENT)
     index = context.people.index()
-    sent = [_suspect(each, index) for each in found[:SUSPECTS_SENT]]
-    return _json({"suspects": sent, "total": len(found), "fresh": fresh, "state": context.people.state()["phase"]})
+    sent = [_suspect(each, index) for each in found]
+    return _json({"suspects": sent, "total": total, "fresh": fresh, "state": context.people.state()["phase"]})
 
 
 @router.post("/suspects")

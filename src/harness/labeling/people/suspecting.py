@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from harness.labeling.chores import Chores
 from harness.labeling.people import workbench
@@ -40,10 +41,12 @@ class SuspectQueue:
         self._source, self._people, self._findings = source, people, findings
         self._chores = Chores()
         self._found: _Found | None = None
+        self._took = 0.0
 
-    def current(self) -> tuple[list[Suspect], bool]:
-        """What has no answer yet, as it was found last, and whether that is up to date."""
-        deadline = time.monotonic() + workbench.MOMENT
+    def current(self, most: int) -> tuple[list[Suspect], int, bool]:
+        """The first of what has no answer yet, as it was found last; how many there are, those beyond the first as they
+        were counted then; and whether that is up to date."""
+        deadline = time.monotonic() + workbench.worth_waiting(workbench.MOMENT, self._took)
         made, compared = self._people.made(workbench.MOMENT)
         while not (fresh := self._is_fresh(made)):
             if (chore := self._chores.get(_CHORE)) and chore.problem and not chore.running:
@@ -52,17 +55,24 @@ class SuspectQueue:
             if time.monotonic() > deadline:
                 break
             time.sleep(0.01)
-        return self._open(), fresh and compared
+        first = list(islice(self._open(), most))
+        total = len(self._found.suspects) if self._found and len(first) == most else len(first)
+        return first, total, fresh and compared
 
     def find(self, check: str) -> Suspect | None:
         """A suspect without an answer; None where the labels do not say this any more."""
-        at_hand = (each for found in (self._open, lambda: self.current()[0]) for each in found())
-        return next((each for each in at_hand if each.check == check), None)
+        if found := self._one(check):
+            return found
+        self.current(0)
+        return self._one(check)
 
-    def _open(self) -> list[Suspect]:
+    def _one(self, check: str) -> Suspect | None:
+        return next((each for each in self._open() if each.check == check), None)
+
+    def _open(self) -> Iterator[Suspect]:
         index, settled = self._people.index(), self._people.settled()
         found = self._found.suspects if self._found else ()
-        return [each for each in found if each.check not in settled and _still_said(each, index)]
+        return (each for each in found if each.check not in settled and _still_said(each, index))
 
     def _files(self) -> Sequence[object]:
         contents = self._source.contents()
@@ -72,10 +82,12 @@ class SuspectQueue:
         return self._found is not None and self._found.is_of(self._files(), made, self._people.settled())
 
     def _find(self) -> str:
+        started = time.monotonic()
         files, settled = self._files(), self._people.settled()
         made, _ = self._people.made(0.0)
         found = suspects_of(self._findings(), made.alike, self._people.index(), settled)
         self._found = _Found(files, made, settled, found)
+        self._took = time.monotonic() - started
         return "labels were cross-checked"
 
 

@@ -40,6 +40,11 @@ MOST_SHOWN, MOST_ALIKE = 33, 12
 _CHORE = "people"
 
 
+def worth_waiting(moment: float, took: float) -> float:
+    """How long to wait for what took so long the last time: not at all where it will not be there in that moment."""
+    return moment if took < moment else 0.0
+
+
 @dataclass(frozen=True)
 class Made:
     """Groups, and what they were made of."""
@@ -66,6 +71,8 @@ class Workbench:
         self._chores = Chores()
         self._lock = threading.Lock()
         self._made = _NOTHING
+        #: How long it took to make the groups, the last time.
+        self._took = 0.0
         self._undo: OrderedDict[str, Done] = OrderedDict()
 
     def index(self) -> FaceIndex:
@@ -96,9 +103,10 @@ class Workbench:
         return replace(made, index=index, left_alone=left_alone, groups=groups), False
 
     def made(self, wait: float) -> tuple[Made, bool]:
-        """What was made last, as it was made; and whether it is up to date, for which a request may wait."""
+        """What was made last, as it was made; and whether it is up to date, for which a request may wait where that is
+        likely to be enough."""
         index, left_alone = self.index(), self.left_alone()
-        deadline = time.monotonic() + wait
+        deadline = time.monotonic() + worth_waiting(wait, self._took)
         while not (fresh := self._is_fresh(index, left_alone)):
             self._start()
             chore = self._chores.get(_CHORE)
@@ -192,12 +200,14 @@ class Workbench:
         while True:
             index, left_alone = self.index(), self.left_alone()
             self.embedder.look(index)
+            started = time.monotonic()
             clusters = cluster_faces(
                 index, self.embedder.vectors, recogniser.clustering, recogniser.fpir, self._made.clusters
             )
             known = KnownPeople(index, clusters)
             groups = make_groups(index, clusters, known, left_alone)
             self._made = Made(index, left_alone, clusters, groups, faces_alike(index, clusters, known), known)
+            self._took = time.monotonic() - started
             if self.index() is index and self.left_alone() == left_alone:
                 return "faces were compared"
 

@@ -73,7 +73,8 @@ class Clustering:
         if not np.isfinite(least):
             raise ValueError(f"threshold {least}; expected a similarity")
         traits = Traits.of(self, hints, comparable(vectors))
-        clusters = Clusters(vectors, least, constraints, traits, self._pairs(vectors, least, hints))
+        pairs = np.concatenate([self.pairs(vectors, least), self.numbered_pairs(vectors, least, hints.numbers)])
+        clusters = Clusters(vectors, least, constraints, traits, pairs)
         tied = clusters.into.copy()
         found = []
         for low, high, similarity in clusters.merges():
@@ -82,12 +83,16 @@ class Clustering:
         table = np.array(found, dtype=np.float64).reshape(-1, 3)
         return Merges(tied, table[:, :2].astype(np.int64), np.minimum.accumulate(table[:, 2]))
 
-    def _pairs(self, vectors: Vectors, threshold: float, hints: Hints) -> Ints:
-        """Pairs of faces that may reach the threshold: by what the hints can add most."""
-        least = threshold - self.time_weight
-        found = [neighbours(vectors, least, self.neighbours)]
-        for faces in _same(hints.numbers) if self.number_weight else ():
-            found.append(faces[neighbours(vectors[faces], least - self.number_weight, self.neighbours)])
+    def pairs(self, vectors: Vectors, threshold: float) -> Ints:
+        """Pairs of faces that may reach the threshold, whatever their numbers are: by what time can add most."""
+        return neighbours(vectors, threshold - self.time_weight, self.neighbours)
+
+    def numbered_pairs(self, vectors: Vectors, threshold: float, numbers: Sequence[str | None]) -> Ints:
+        """Pairs of faces with the same number that may reach the threshold with it."""
+        least = threshold - self.time_weight - self.number_weight
+        found = [np.zeros((0, 2), dtype=np.int64)]
+        for faces in _same(numbers) if self.number_weight else ():
+            found.append(faces[neighbours(vectors[faces], least, self.neighbours)])
         return np.concatenate(found)
 
 

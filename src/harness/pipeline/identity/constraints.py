@@ -43,7 +43,7 @@ class Constraints:
         """
         self._check(self.must, "must-link")
         self._check(self.cannot, "cannot-link")
-        lowest = _lowest(self.must, len(self))
+        lowest = lowest_tied(self.must, len(self))
         self._refuse_apart(lowest)
         self._refuse_photos(lowest)
         return lowest
@@ -76,7 +76,7 @@ class Constraints:
         return f"face {self.names[int(face)] if self.names else face}"
 
 
-def _lowest(pairs: Ints, faces: int) -> Ints:
+def lowest_tied(pairs: Ints, faces: int) -> Ints:
     """For each face the lowest of those that pairs tie it to."""
     if not len(pairs):
         return np.arange(faces, dtype=np.int64)
