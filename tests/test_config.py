@@ -81,7 +81,7 @@ def test_params_are_flat_and_say_what_is_computed_not_where_it_is_kept() -> None
     ("overrides", "chosen"),
     [
         ([], {"bib.long_side", "bib.torso_faces"}),
-        (["preset=best"], {"bib.long_side", "bib.torso_faces"}),
+        (["preset=best"], {"bib.long_side", "bib.torso_faces", "bib.last_looks"}),
         (["bib.torso.rival_share=0.4"], {"bib.long_side", "bib.torso_faces", "bib.torso.rival_share"}),
         (["bib.torso.rival_share=0.6"], {"bib.long_side", "bib.torso_faces", "bib.torso.rival_share"}),
     ],

@@ -175,13 +175,15 @@ class RapidOcr:
         largest = max(1.0, _LARGEST_WHOLE * max(look.size) / max(self.long_side, 1))
         for share in self.last_looks if self.long_side else ():
             asked = (WHOLE, max(32, round(self.long_side * min(share, largest))))
-            looks.append((asked, _BORDER if share <= 1 else 0.0))
+            if share <= 1 or largest > 1:  # else it has been looked at like that
+                looks.append((asked, _BORDER if share <= 1 else 0.0))
         for asked, border in looks:
             if not found.nothing():
                 break
             found.missed = asked[0] == WHOLE
             self._look_at(*asked, look, found, closer=not found.missed, border=border)
-            look.step("bib.last_looks" if found.missed else "bib.last_torsos", int(not found.nothing()))
+            if not found.nothing():  # they are for rare photos: where none helps, that says nothing against them
+                look.step("bib.last_looks" if found.missed else "bib.last_torsos", 1)
 
     def _as_far_as_seen(self, look: Look, number: Reading) -> Reading:
         """A number with a `?` at the side where something before the bib hides the rest of it."""
