@@ -56,7 +56,10 @@ class TestFiles:
         program, rest = unit["Service"]["ExecStart"].split(maxsplit=1)
         check_command(f"{Path(program).name} {rest}")
 
-    @pytest.mark.parametrize(("page", "beginning"), [("search.md", "description:"), ("judge.md", "base:")])
+    @pytest.mark.parametrize(
+        ("page", "beginning"),
+        [("search.md", "description:"), ("judge.md", "base: [preset=balanced"), ("judge.md", "base: [preset=fast")],
+    )
     def test_of_an_experiment(self, page: str, beginning: str, tmp_path: Path) -> None:
         experiment = read_experiment(written(block(page, beginning), tmp_path, "mine.yaml"))
         check_overrides(tuple(experiment.base))
@@ -131,7 +134,8 @@ READ = (
     ("team.md", "ui:"),
     ("team.md", "[Service]"),
     ("search.md", "description:"),
-    ("judge.md", "base:"),
+    ("judge.md", "base: [preset=balanced"),
+    ("judge.md", "base: [preset=fast"),
     ("grading.md", "match_key"),
     ("grading.md", "student,"),
     ("predictions.md", "{"),

@@ -105,6 +105,7 @@ def with_names(desk: Desk) -> Path:
     selfie = b""
     for photo in (root / "photos").iterdir():
         image = cv2.imread(str(photo))
+        assert image is not None
         who = f"R{round(int(image[12, 4, 0]) / 5)}"
         faces[photo.stem] = {"labeled": True, "boxes": [{**box, "identity": who}]}
         if who == "R0":
