@@ -103,6 +103,23 @@ def test_orders(sort: str, expected: list[int]) -> None:
     assert names(group.rows) == [f"run {number}" for number in expected]
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("fast a.b=1 c=2 d=3", "fast … d=3"),
+        ("best a.b=1 d=3", "best … d=3"),
+        ("fast d=3", "fast d=3"),
+        ("fast a.b=1 c=2", "fast …"),
+        ("a run of mine", "a run of mine"),
+    ],
+)
+def test_a_name_beside_the_baseline_is_what_differs(name: str, shown: str) -> None:
+    base = entry(1, name="fast a.b=1 c=2")
+    assert entry(2, name=name).name_beside(base) == shown
+    assert base.name_beside(base) == base.name
+    assert base.name_beside(None) == base.name
+
+
 def test_text_is_looked_for_in_names_notes_and_ids_whatever_its_case() -> None:
     runs = newest_first(entry(1, name="Fast"), entry(2, note="a fAst one"), entry(0xFA57), entry(4))
     assert run_table(runs, RunQuery(text=" FAST ")).total == 2

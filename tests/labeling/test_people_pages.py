@@ -67,7 +67,7 @@ def test_the_rows_of_people_add_up_to_the_scorecard_and_the_headline(runs: Kept,
     assert opened.run.headline in page
     assert "Of the 4 photos that 2 runners want, 25 % come back by selfie, 67 % of 3 by number, 50 % by both" in page
     assert "All 2 runners who want photos 4 1 of 4 2 of 3 2 of 4 ▼ 1 fewer" in page
-    assert "Ada 417 3 1 of 3 2 of 3 2 of 3 ▼ 1 fewer 1 below threshold 1" in page
+    assert "Ada 417 3 1 of 3 2 of 3 2 of 3 ▼ 1 fewer 1 × below threshold 1" in page
 
 
 @pytest.mark.slow

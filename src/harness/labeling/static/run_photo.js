@@ -57,19 +57,9 @@ class Viewer {
     return this.findings.filter((finding) => isShown(finding, pane, this.layers, this.selected));
   }
 
-  /** Two photos stand one above the other where that shows them larger. */
-  #stack() {
-    const stages = find("#stages");
-    const ratio = config.photo.width / config.photo.height;
-    const { clientWidth: width, clientHeight: height } = stages;
-    const beside = Math.min(width / 2 / ratio, height);
-    stages.classList.toggle("stacked", this.layers.beside && Math.min(width / ratio, height / 2) > beside);
-  }
-
   show() {
     const { layers } = this;
     find("#figure-base").hidden = !layers.beside;
-    this.#stack();
     for (const side of /** @type {Side[]} */ (layers.beside ? ["base", "run"] : ["run"])) {
       const shown = this.#shown(side);
       const { stage, shapes, lines } = this.panes[side];
@@ -202,7 +192,6 @@ class Viewer {
   }
 
   #wire() {
-    addEventListener("resize", () => this.#stack());
     for (const input of document.querySelectorAll("#layers input"))
       input.addEventListener("change", () => this.toggle(/** @type {HTMLInputElement} */ (input).value));
     const form = find("#note-form");
