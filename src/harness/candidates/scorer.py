@@ -140,6 +140,8 @@ def _compared(question: Question) -> Scored:
     base = _scored(question, question.base)
     if not base.complete:
         raise HarnessError(f"the base is {base.shortfall}; {base.failures[0]}")
+    if question.metric not in base.metrics and any(question.metric in card.metrics for card in DECLARED):
+        raise HarnessError(f"{question.metric}: none of its faces has an embedding, so that nobody is searched for")
     print(BASE_IS_SCORED, flush=True)
     try:
         candidate = _scored(question, question.candidate)
