@@ -62,6 +62,7 @@ def test_every_preset_builds_with_every_face_backend_and_knows_its_name(preset: 
         ("gate.metrics.number.f2.absolute=0.1", "gate.metrics.number.f2: the run has no such metric"),
         ("scoring.bib_iou=0", "scoring: bib_iou is 0.0; expected a number above 0 and at most 1"),
         ("face.threshold=[", "not a valid override"),
+        ("note=today's", "a text with quotes or brackets is quoted, as in 'note=\"today'\"'\"'s\"'"),
     ],
 )
 def test_a_mistake_is_named(override: str, message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,10 @@ def explain(error: HydraException | OmegaConfBaseException) -> str:
     if str(error).startswith("Could not override ''."):
         return "an override has a key before its =, as in preset=fast"
     if isinstance(error, OverrideParseException):
-        return f"{error.override}: not a valid override: {error.message.splitlines()[0]}"
+        key, _, value = error.override.partition("=")
+        text = value.replace("\\", "\\\\").replace('"', '\\"')
+        quoted = shlex.quote(f'{key}="{text}"')
+        return f"{error.override}: not a valid override; a text with quotes or brackets is quoted, as in {quoted}"
     cause = error.__cause__ if isinstance(error, ConfigCompositionException) else error
     if isinstance(cause, ConfigKeyError | ConfigAttributeError) and isinstance(cause.parent_node, DictConfig):
         return _no_such_key(str(cause.full_key), cause.parent_node)
