@@ -129,7 +129,7 @@ def test_a_sweep_is_flat_runs_and_an_overview(harness_process: RunHarness, work:
     (overview,) = stored_runs(work, "sweeps")
     assert overview.data.tags["sweep_id"] == sweep_id
     assert overview.data.metrics["jobs"] == 2
-    swept = ["bib.last_torsos", "bib.margins", "bib.near_faces", "bib.torso_faces", "preset"]
+    swept = ["bib.last_torsos", "bib.margins", "bib.near_faces", "bib.torso_faces", "identity.mirrored", "preset"]
     assert overview.data.params["swept"].split(", ") == swept
     assert "mlflow.parentRunId" not in runs[0].data.tags
 

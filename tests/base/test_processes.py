@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -90,13 +91,29 @@ def test_the_first_signal_is_an_interruption_and_the_second_ends_at_once(number:
 class Collected:
     """Is signalled while it is collected, where Python drops what is raised."""
 
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
     def __del__(self) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), self.number)
 
 
 @pytest.mark.usefixtures("default_handlers")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_signal_whose_exception_python_drops_ends_the_next_block_that_ends() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_whose_exception_python_drops_comes_once_more(number: signal.Signals) -> None:
+    def work() -> None:
+        with ended_by_signals():
+            Collected(number)
+            time.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        work()
+    assert interrupted_code(caught.value) == 128 + number
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.usefixtures("default_handlers")
+def test_a_signal_whose_exception_python_drops_ends_a_block_that_ends_before_it_has_come_again() -> None:
     done = []
 
     def sweep() -> None:
@@ -104,12 +121,13 @@ def test_a_signal_whose_exception_python_drops_ends_the_next_block_that_ends() -
             for job in range(3):
                 with ended_by_signals():
                     if job == 1:
-                        Collected()
+                        Collected(signal.SIGTERM)
                     done.append(job)
 
     with pytest.raises(EndedError):
         sweep()
     assert done == [0, 1]
+    time.sleep(0.2)  # it does not come twice
     with ended_by_signals():  # of which nothing is left
         done.append(2)
 
